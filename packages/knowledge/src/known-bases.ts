@@ -38,7 +38,7 @@ const MAX_KNOWN_POSTINGS = 2_000_000;
 /** The cache is also cleared above this number of terms, most of which have few postings or none. */
 const MAX_KNOWN_TERMS = 50_000;
 
-/** The cache of passages is cleared above this number of characters. */
+/** The cache of passages is cleared above this number of characters: at most 16 MB. */
 const MAX_KNOWN_CHARS = 8_000_000;
 
 /** In larger knowledge bases, only the documents of the best passages are read. */
@@ -154,43 +154,63 @@ interface PassagePosition {
   ordinal: number;
 }
 
+/** Cached passages of knowledge bases that are searched together, by their positions. */
+interface KnownPassages {
+  versions: string;
+  chunks: Map<string, FoundChunk>;
+  chars: number;
+}
+
+/** Size of a cached passage, in characters, with the memory of its other fields. */
+const sizeOf = ({ text, title, url }: FoundChunk): number => 500 + text.length + title.length + (url?.length ?? 0);
+
 /**
  * Creates the function that reads passages that were found in these versions of knowledge bases, as `chunks.read`. It reads
- * nothing if all of them are cached and `kbVersions` has the same versions.
+ * nothing if all of them are cached and `kbVersions` has the same versions. Passages of earlier versions are dropped.
  */
 function cachePassages(chunks: Store["chunks"]) {
-  const passagesOf = new Map<string, Map<string, FoundChunk>>();
+  const passages = new Map<string, KnownPassages>();
   let charCount = 0;
   const positionOf = ({ document, ordinal }: PassagePosition) => `${document.id}/${ordinal}`;
 
-  function remember(key: string, passages: readonly PassagePosition[], found: readonly (FoundChunk | null)[]): void {
-    const known = passagesOf.get(key) ?? new Map<string, FoundChunk>();
-    for (const [index, passage] of passages.entries()) {
-      const chunk = found[index];
-      if (chunk === null || chunk === undefined || known.has(positionOf(passage))) continue;
-      known.set(positionOf(passage), chunk);
-      charCount += chunk.text.length;
+  function remember(key: string, versions: string, found: ReadonlyMap<string, FoundChunk>): void {
+    const before = passages.get(key);
+    const known =
+      before?.versions === versions ? before : { versions, chunks: new Map<string, FoundChunk>(), chars: 0 };
+    charCount -= before?.chars ?? 0;
+    for (const [position, chunk] of found) {
+      if (known.chunks.has(position)) continue;
+      known.chunks.set(position, chunk);
+      known.chars += sizeOf(chunk);
     }
-    passagesOf.set(key, known);
+    passages.set(key, known);
+    charCount += known.chars;
     if (charCount <= MAX_KNOWN_CHARS) return;
-    passagesOf.clear();
+    passages.clear();
     charCount = 0;
   }
 
   return async (
     project: ProjectId,
     { kbIds, kbs, kbVersions }: { kbIds: readonly string[]; kbs: readonly SearchedKb[]; kbVersions: KbVersions },
-    passages: readonly PassagePosition[],
+    wanted: readonly PassagePosition[],
   ): ReturnType<Store["chunks"]["read"]> => {
-    const key = `${project}/${versionsOf(kbs)}`;
-    const cached = passages.map((passage) => passagesOf.get(key)?.get(positionOf(passage)));
-    const chunksOf = cached.flatMap((chunk) => chunk ?? []);
-    const assumed = new Map(Object.entries(kbVersions));
-    if (chunksOf.length === passages.length && kbs.length === kbIds.length && haveVersions(kbs, assumed)) {
-      return { chunks: chunksOf, versions: new Map(kbs.map(({ id, version }) => [id, version])) };
+    const key = `${project}/${kbIds.toSorted().join()}`;
+    const versions = versionsOf(kbs);
+    const known = passages.get(key);
+    const cached = known?.versions === versions ? wanted.flatMap((one) => known.chunks.get(positionOf(one)) ?? []) : [];
+    const isKnown = kbs.length === kbIds.length && haveVersions(kbs, new Map(Object.entries(kbVersions)));
+    if (isKnown && cached.length === wanted.length) {
+      return { chunks: cached, versions: new Map(kbs.map(({ id, version }) => [id, version])) };
     }
-    const found = await chunks.read(project, kbIds, passages);
-    if (kbs.length === found.versions.size && haveVersions(kbs, found.versions)) remember(key, passages, found.chunks);
+    const found = await chunks.read(project, kbIds, wanted);
+    if (wanted.length > 0 && kbs.length === found.versions.size && haveVersions(kbs, found.versions)) {
+      const read = wanted.flatMap((one, index) => {
+        const chunk = found.chunks[index];
+        return chunk === null || chunk === undefined ? [] : [[positionOf(one), chunk] as const];
+      });
+      remember(key, versions, new Map(read));
+    }
     return found;
   };
 }

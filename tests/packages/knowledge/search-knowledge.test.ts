@@ -230,8 +230,10 @@ describe("the cache of a process", () => {
 
   /** Creates a knowledge base, and returns functions that change, claim and search; `search` counts what it reads. */
   async function openCounted(name: string) {
-    const { store, project } = knowledge;
-    const { kb } = await ensureKb({ store }, project, name);
+    const { store } = knowledge;
+    const { project: own } = await store.projects.ensure(name);
+    const project = own.id;
+    const { kb } = await ensureKb({ store }, project, "manual");
     const put = (text: string) =>
       addDocument({ store, log: testLog() }, project, kb.id, { key: "one", text, mime: "text/markdown" });
     const reads = { postings: 0, passages: 0 };
@@ -263,10 +265,14 @@ describe("the cache of a process", () => {
       if (claimed === null || !("opened" in claimed)) throw new Error("the message was not claimed");
       return claimed.opened?.kbVersions ?? {};
     }
-    return { put, search, claim };
+    const remove = async () => {
+      const [document] = await store.chunks.listDocuments([kb.id]);
+      await store.documents.remove(project, kb.id, document?.id ?? "");
+    };
+    return { project, kbId: kb.id, put, remove, search, claim };
   }
 
-  test("spares a repeated search for the same words the postings, until a document changes", async () => {
+  test("a repeated search for the same words reads no postings until a document changes", async () => {
     const { put, search } = await openCounted("recalled");
     await put(monday);
     expect(await search("parcel")).toEqual({ texts: [monday], reads: { postings: 1, passages: 1 } });
@@ -277,8 +283,8 @@ describe("the cache of a process", () => {
     expect(await search("bicycle")).toEqual({ texts: [friday], reads: { postings: 0, passages: 1 } });
   });
 
-  test("spares a claimed message all reads, and it finds the documents of its claim or later ones", async () => {
-    const { put, search, claim } = await openCounted("claimed");
+  test("a search for a claimed message reads nothing that is cached, and finds the documents of its claim or later ones", async () => {
+    const { put, remove, search, claim } = await openCounted("claimed");
     await put(monday);
     const first = await claim();
     expect(await search("parcel bicycle", first)).toEqual({ texts: [monday], reads: { postings: 1, passages: 1 } });
@@ -289,5 +295,18 @@ describe("the cache of a process", () => {
     expect(await search("bicycle parcel", second)).toEqual({ texts: [friday], reads: { postings: 1, passages: 2 } });
     expect(await search("parcel bicycle", second)).toEqual({ texts: [friday], reads: { postings: 0, passages: 0 } });
     expect((await search("bicycle parcel", first)).texts).toEqual([friday]);
+    await remove();
+    const third = await claim();
+    expect((await search("bicycle parcel", third)).texts).toEqual([]);
+  });
+
+  test("a claim has the versions of the project's own knowledge bases that are not deleted", async () => {
+    const { store } = knowledge;
+    const { project, kbId, claim } = await openCounted("own");
+    const deleted = await store.kbs.ensure(project, "deleted");
+    await openCounted("foreign");
+    expect(Object.keys(await claim()).toSorted()).toEqual([kbId, deleted.kb.id].toSorted());
+    await store.kbs.remove(project, { id: deleted.kb.id, versions: null });
+    expect(Object.keys(await claim())).toEqual([kbId]);
   });
 });

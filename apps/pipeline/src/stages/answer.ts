@@ -59,7 +59,8 @@ export async function retrieve({ store, embeddings }: StageContext, run: Run): P
     query: questionOf(run.message.text),
     kbIds: agent.kbIds,
     limit: SEARCH_LIMIT,
-    kbVersions: run.kbVersions,
+    // A model may have taken long to choose the agent.
+    kbVersions: run.triage?.model === undefined ? run.kbVersions : {},
   });
 }
 
