@@ -59,6 +59,7 @@ describe("an operator", () => {
     expect([changed.status, changed.headers.get("etag")]).toEqual([200, '"2"']);
     expect(itemOf(changed)).toMatchObject({ name: "Ann", roles: [], hasPassword: false });
     expect(itemOf(changed).disabledAt).not.toBeNull();
+    expect(itemOf(await patch(item.id, { roles: [] }))).toMatchObject({ version: 2 });
     expectProblem(await patch(item.id, { name: "Eve" }, { "If-Match": '"1"' }), "version_conflict");
     for (const answer of [made, changed]) expect(answer.text).not.toMatch(/horse|scrypt/);
     expect((await remove(item.id)).status).toBe(200);

@@ -88,8 +88,13 @@ const findExpensive = (explained: Explained[]): string[] =>
     return [`cost ${cost}, ${rows} rows, ${jit === undefined ? "planned" : "compiled"}: ${text}`];
   });
 
-/** Parts of the statements of acceptance, claim and drain, which have arrays of many sizes. */
-const SHARED_STATEMENTS = ["INSERT INTO messages AS m", "INSERT INTO tickets AS t", "SELECT i.place FROM unnest"];
+/** Parts of statements of the message path, which have arrays of many sizes. */
+const SHARED_STATEMENTS = [
+  "INSERT INTO messages AS m",
+  "INSERT INTO tickets AS t",
+  "SELECT i.place FROM unnest",
+  "SET call_ended_at = now()",
+];
 /** PostgreSQL plans a named statement for its values five times on each connection before it may keep a plan. */
 const MESSAGES_UNTIL_KEPT = 12;
 

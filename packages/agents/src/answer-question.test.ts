@@ -323,6 +323,7 @@ describe("a table", () => {
     ["with two columns", "| Plan | Price (EUR/month) |\n|---|---|\n| Basic | 9 |", "Basic · Price (EUR/month): 9"],
     ["without bars around", "Plan | Price (EUR/month)\n---|---\nBasic | 9", "Basic · Price (EUR/month): 9"],
     ["without a header", "| | |\n|---|---|\n| Basic | 9 EUR |", "Basic: 9 EUR"],
+    ["with a name of the first column only", "| Plan | |\n|---|---|\n| Basic | 9 EUR |", "Basic: 9 EUR"],
   ])("%s is quoted with what its columns are", async (_, text, row) => {
     expect((await ask("What is the price of Basic?", table(text, "basic", "price"))).text).toBe(row);
   });

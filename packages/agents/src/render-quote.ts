@@ -7,14 +7,14 @@ import { renderInline } from "./render-inline.ts";
 import type { InlineOptions } from "./render-inline.ts";
 
 /** Separator of the cells of a row. Stored texts never contain it. */
-const CELL_END = "\u0001";
+const CELL_END = "\0";
 
 /** Markup at the beginning of a line, and lines that are only markup. */
 const LINE_START = /^[\s>]*(?:#{1,6}\s|[-*+]\s(?:\[[ xX]\]\s)?)?/;
 const ITEM_START = /^[\s>]*(?:[-*+]|\d{1,9}[.)])\s/;
 const FENCE_LINE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]*)?(?:`{3,}|~{3,})/;
 const SETEXT_UNDERLINE = /^\s*(?:=+|-+)\s*$/;
-const LINK_DEFINITION_LINE = /^ {0,3}\[[^\]^\n][^\]\n]*\]:[ \t]*\S/;
+const LINK_DEFINITION_LINE = /^ {0,3}\[[^\]^\n][^\]\n]*\]:[ \t]*\S+[ \t]*(?:["'(].*)?$/;
 const OUTER_BAR = /^\s*\||\|\s*$/;
 
 /**

@@ -204,6 +204,9 @@ export function textUpTo(maxChars: number) {
 /** A character that a reader sees: neither whitespace nor invisible, such as a zero-width space or a blank of Braille. */
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
 
+/** Returns whether a reader sees anything of a text. */
+export const isVisible = (text: string): boolean => VISIBLE.test(text);
+
 /** Returns true unless a message has neither a visible text nor files. */
 export const hasTextOrFiles = ({
   text = "",
@@ -211,7 +214,7 @@ export const hasTextOrFiles = ({
 }: {
   text?: string | undefined;
   attachments?: readonly object[] | undefined;
-}): boolean => VISIBLE.test(text) || attachments.length > 0;
+}): boolean => isVisible(text) || attachments.length > 0;
 
 /** Error of a message for which `hasTextOrFiles` is false. */
 export const TEXT_OR_FILES = {
@@ -244,7 +247,7 @@ export function messageText(maxChars: number) {
         context.issues.push({ code: "custom", message, input: text, params: { code } });
       if (isMalformedText(text)) error("malformed_text", "must not contain NUL characters or unpaired surrogates");
       else if (text.trim() === "") error("too_short", "must not be empty or only whitespace");
-      else if (!VISIBLE.test(text)) error("too_short", "must not consist only of invisible characters");
+      else if (!isVisible(text)) error("too_short", "must not consist only of invisible characters");
       else if (text.length > maxChars && countChars(text) > maxChars)
         error("too_long", `must have at most ${maxChars} characters`);
     })

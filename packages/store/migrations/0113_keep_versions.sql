@@ -10,6 +10,11 @@ BEGIN
   RETURN NEW;
 END $$;
 
+-- In the order in which the version before locks these tables.
+CREATE TRIGGER projects_kept BEFORE UPDATE ON projects
+  FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
+CREATE TRIGGER kbs_kept BEFORE UPDATE ON kbs
+  FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
 CREATE TRIGGER agents_kept BEFORE UPDATE ON agents
   FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
 CREATE TRIGGER articles_kept BEFORE UPDATE ON articles
@@ -19,10 +24,6 @@ CREATE TRIGGER canned_replies_kept BEFORE UPDATE ON canned_replies
 CREATE TRIGGER channels_config_kept BEFORE UPDATE ON channels_config
   FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
 CREATE TRIGGER hooks_kept BEFORE UPDATE ON hooks
-  FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
-CREATE TRIGGER kbs_kept BEFORE UPDATE ON kbs
-  FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
-CREATE TRIGGER projects_kept BEFORE UPDATE ON projects
   FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();
 CREATE TRIGGER tags_kept BEFORE UPDATE ON tags
   FOR EACH ROW WHEN (NEW.version <> OLD.version) EXECUTE FUNCTION keep_unchanged_row();

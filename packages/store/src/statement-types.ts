@@ -479,14 +479,14 @@ export interface Statements {
     findPassword: [{ emailKey: string }, { id: string; passwordHash: string }];
     findProfile: [{ id: string }, { signature: string; publicName: string; picture: string }];
     insert: [{ id: string; email: string; emailKey: string; name: string; passwordHash: string }, { id: string }];
-    insertRoles: [{ id: string; projectId: readonly (string | null)[]; role: readonly (string | null)[] }, object];
+    insertRoles: [{ id: string; projects: readonly (string | null)[]; roles: readonly (string | null)[] }, object];
     listOfProject: [{ project: string; limit: number | string }, { id: string; name: string; roles: string[] }];
     listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     lockAdministrators: [object, { id: string }];
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     setDuty: [{ onDuty: boolean; id: string }, object];
     setProfile: [{ signature: string; publicName: string; picture: string; id: string }, object];
-    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; setsRoles: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
+    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; roles: readonly (string | null)[]; projects: readonly (string | null)[]; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "people/push-subscriptions": {
     findDevice: [{ id: string }, { endpoint: string; p256dh: string; auth: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];

@@ -8,7 +8,7 @@ const LOCKS = { everyone: "ACCESS EXCLUSIVE", writers: "SHARE" } as const;
  */
 export async function holdTable(
   databaseUrl: string,
-  table: "agents" | "kbs" | "tickets" | "replies",
+  table: "agents" | "kb_postings" | "tickets" | "replies",
   who: keyof typeof LOCKS = "everyone",
 ): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: databaseUrl });

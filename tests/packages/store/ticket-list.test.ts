@@ -248,7 +248,7 @@ describe("a list of tickets", () => {
     expect(await listed({ tag: "vip" })).toEqual([older]);
   });
 
-  test("gets neither a version nor an event from a change to the values that a ticket has", async () => {
+  test("keeps its version and gets no event if an update changes nothing", async () => {
     const ticketId = await makeTicket();
     const update = (change: TicketFieldChange) =>
       db.store.ticketDetails.update(project, ticketId, { change, versions: null, actor: "key:1" });

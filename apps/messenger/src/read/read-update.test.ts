@@ -125,6 +125,7 @@ test.each<[string, object]>([
     "what a channel posts into its group",
     { chat: GROUP, sender_chat: { id: -5 }, is_automatic_forward: true, ...mention("@HelpBot x") },
   ],
+  ["invisible characters only", { text: "\u3164\u2800" }],
 ])("a message of %s is ignored", (_what, more) => {
   expect(read(more)).toEqual({ kind: "ignored" });
 });

@@ -1,4 +1,4 @@
-import { LIMITS } from "@svc/contracts";
+import { LIMITS, isVisible } from "@svc/contracts";
 import { cleanLine, cleanText, ownTexts, updateSchema } from "./update-schema.ts";
 import type { Bot, Content, Entity, RepliedMessage, TelegramMessage } from "./update-schema.ts";
 import { listFiles } from "./store-files.ts";
@@ -291,7 +291,7 @@ export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { b
     TEXT_MAX_CHARS,
   );
   const quote = quoteOf(first, bot, isGroup);
-  if (words === "" && files.length === 0 && quote === "") {
+  if (!isVisible(words) && files.length === 0 && quote === "") {
     // The bot's name alone is a request for help. Any other message without content is a service message: a new
     // member, a new title.
     const saysName = marked.some((text) => mentionsBot(text, bot));

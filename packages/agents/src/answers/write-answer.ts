@@ -153,7 +153,7 @@ function sayPart(units: readonly Unit[], shown: string, part: AnswerPart): strin
 }
 
 /**
- * Formats a table row as `cell · Header: cell · Header: cell`, and a row of two columns without a header as `cell: cell`.
+ * Formats a table row as `cell · Header: cell · Header: cell`, and one of two columns whose second one has no name as `cell: cell`.
  * If the question names columns, only these and the first one are included.
  */
 function sayRow(shown: string, unit: Unit, row: AnswerPart): string {
@@ -163,7 +163,7 @@ function sayRow(shown: string, unit: Unit, row: AnswerPart): string {
   );
   const { header } = readTable(shown, unit);
   const heads = header === null ? [] : cellsOf(shown, header);
-  if (cells.length === 2 && heads.every((head) => head === "")) return cells.filter((cell) => cell !== "").join(": ");
+  if (cells.length === 2 && (heads[1] ?? "") === "") return cells.filter((cell) => cell !== "").join(": ");
   const said = cells.flatMap((cell, at) => {
     const head = heads[at] ?? "";
     return cell === "" ? [] : [head === "" || at === 0 ? cell : `${head}: ${cell}`];

@@ -23,7 +23,7 @@ DELETE FROM operator_roles WHERE operator_id = :id;
 -- name: insertRoles
 -- Inserts roles of an operator. Locks the rows of operator_roles that it writes.
 INSERT INTO operator_roles (operator_id, project_id, role)
-SELECT :id, r.project_id, r.role FROM unnest(:project_id::uuid[], :role::text[]) AS r (project_id, role);
+SELECT :id, r.project_id, r.role FROM unnest(:projects::uuid[], :roles::text[]) AS r (project_id, role);
 
 -- name: lockAdministrators
 -- Locks the operators who are administrators of everything and may sign in. Locks the rows of operators that it reads.
@@ -58,16 +58,19 @@ WHERE o.disabled_at IS NULL
 GROUP BY o.id, o.name ORDER BY lower(o.name), o.id LIMIT :limit;
 
 -- name: update
--- Changes the given fields, if `versions` contains the current version or is null. The version only rises if a field
--- changes, or with new roles or a new password. Locks the rows of operators that it writes.
+-- Changes the given fields, if `versions` contains the current version or is null. The version only rises if a field or
+-- the roles, which the caller sets afterwards, change, or with a password. Locks the rows of operators that it writes.
 UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:email_key, email_key),
   name = coalesce(:name, name), password_hash = CASE WHEN :sets_password::boolean THEN :password_hash
     ELSE password_hash END,
   disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL
     ELSE disabled_at END,
   on_duty = coalesce(:on_duty::boolean, on_duty), notifications = coalesce(:notifications::jsonb, notifications),
-  version = version + (:sets_roles::boolean OR :sets_password OR (email, name, disabled_at IS NULL, on_duty, notifications)
-    IS DISTINCT FROM (coalesce(:email, email), coalesce(:name, name), coalesce(NOT :disabled, disabled_at IS NULL),
+  version = version + (:sets_password OR :roles::text[] IS NOT NULL AND EXISTS (
+      WITH given AS (SELECT * FROM unnest(:projects::uuid[], :roles::text[]) AS r (project_id, role)),
+        known AS (SELECT project_id, role FROM operator_roles WHERE operator_id = :id)
+      (TABLE given EXCEPT TABLE known) UNION ALL (TABLE known EXCEPT TABLE given)
+    ) OR (email, name, disabled_at IS NULL, on_duty, notifications) IS DISTINCT FROM (coalesce(:email, email), coalesce(:name, name), coalesce(NOT :disabled, disabled_at IS NULL),
     coalesce(:on_duty, on_duty), coalesce(:notifications, notifications)))::integer
 WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 

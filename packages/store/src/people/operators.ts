@@ -85,12 +85,13 @@ export const setProfile = (db: Db, id: string, profile: Partial<PublicProfile>) 
 
 async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<void> {
   await sql.deleteRoles.run(tx, { id });
-  await sql.insertRoles.run(tx, {
-    id,
-    projectId: roles.map(({ project }) => project),
-    role: roles.map(({ role }) => role),
-  });
+  await sql.insertRoles.run(tx, { id, ...rolesOf(roles) });
 }
+
+const rolesOf = (roles: readonly NewRole[] | undefined) => ({
+  projects: roles?.map(({ project }) => project),
+  roles: roles?.map(({ role }) => role),
+});
 
 /**
  * Locks the operators who are administrators of everything and may sign in, in the order of their ids, until the
@@ -184,7 +185,7 @@ export const update = (
         disabled: fields.disabled,
         notifications: fields.notifications === undefined ? null : JSON.stringify(fields.notifications),
         onDuty: fields.onDuty,
-        setsRoles: fields.roles !== undefined,
+        ...rolesOf(fields.roles),
         versions,
       }))
     )
