@@ -69,8 +69,8 @@ export function excerptOf(lines: readonly string[][]): string {
 /** Returns the source of a quote. The quote occurs in the passage verbatim. */
 export function sourceOf(passage: Passage, quote: string): Source {
   const { title, url, documentId, chunkId, page = null } = passage;
-  const lines = renderQuote(passage, quote, { hasAlt: false });
+  const shown = renderQuote(passage, quote, { hasAlt: true });
+  const lines = passage.text.includes("![") ? renderQuote(passage, quote, { hasAlt: false }) : shown;
   const link = url === undefined ? {} : { url: sourceUrl(url, { lines, page }) };
-  const excerpt = excerptOf(renderQuote(passage, quote, { hasAlt: true }));
-  return { title, ...link, documentId, chunkId, quote, excerpt };
+  return { title, ...link, documentId, chunkId, quote, excerpt: excerptOf(shown) };
 }

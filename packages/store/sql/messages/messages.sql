@@ -56,10 +56,10 @@ RETURNING m.id, m.seq, (SELECT b.ahead FROM backlog b WHERE b.project_id = m.pro
 -- (IS NOT FALSE, because the planner would otherwise read all unfinished messages of a new installation by index). A
 -- claim that a database crash undoes is repeated. A message with an expired lease is only reported (`id` NULL), and
 -- judged by `claimExpired`, since that is rare. With `history_limit`, the ticket is opened as by `tickets.open`, fenced
--- here by the lock on the chat (OFFSET 0: blocked customers are checked once), and the last texts of the chat are read, and the versions of some of the project's
--- knowledge bases, as in `chunks.readPostings`, so that a search need not read what the process has cached. Planned once, by the condition on `place`, as
--- `accept`. Locks the chats' rows in the order of their ids, then the rows of messages and the tickets' rows of the same
--- chats.
+-- here by the lock on the chat (OFFSET 0: blocked customers are checked once), the last texts of the chat are read, and
+-- the versions of some of the project's knowledge bases, as in `chunks.readPostings`, so that a search need not read what
+-- the process has cached. Planned once, by the condition on `place`, as `accept`. Locks the chats' rows in the order of
+-- their ids, then the rows of messages and the tickets' rows of the same chats.
 WITH input AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[], :history_limit::integer[])
     WITH ORDINALITY AS i (project_id, ticket_id, lease_id, history_limit, place)

@@ -87,9 +87,10 @@ FROM tag_changes c CROSS JOIN LATERAL (SELECT {{has_tickets}} AS has_tickets) AS
 WHERE work.has_tickets OR {{can_end}} ORDER BY work.has_tickets DESC, c.created_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
 
 -- name: renameOnTickets
--- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow; it names the
--- former and the new name (null if the tag was deleted). The time of the last update is unchanged, so that lists keep their order. SKIP LOCKED: a ticket that is being decided on is left
--- to the next step. Locks the rows of tickets that it writes.
+-- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow; it has the
+-- former and the new name (null if the tag was deleted). The time of the last update is unchanged, so that lists keep
+-- their order. SKIP LOCKED: a ticket that is being decided on is left to the next step. Locks the rows of tickets that
+-- it writes.
 WITH due AS (
   SELECT t.id FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
   WHERE l.project_id = :project AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[:project::text || ':' || :from_name::text]
