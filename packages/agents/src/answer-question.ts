@@ -49,7 +49,7 @@ const MAX_ASKED_CHARS = 2_000;
 const MAX_NAMED_WORDS = 3;
 
 /**
- * Answers a question verbatim from the documents, without a model: the sentence, row or item that answers and its
+ * Returns the answer to a question verbatim from the documents, without a model: the sentence, row or item and its
  * context, with sources and a confidence. `text` is null if nothing relevant was found.
  */
 async function quoteAnswer({
@@ -194,8 +194,8 @@ function noAnswer(confidence: number, why: string): Answer {
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
 
 /**
- * Answers a question from the agent's knowledge bases: with a language model if there is one, grounded in passages;
- * otherwise, and whenever the model gives no usable answer in time, verbatim from the documents. An agent with a fixed
+ * Returns the answer to a question from the agent's knowledge bases: by a language model if there is one, grounded in
+ * passages; otherwise, and whenever the model gives no usable answer in time, verbatim from the documents. An agent with a fixed
  * reply always answers with that reply. A request for a person, a complaint or a statement to a person gets no answer
  * but `needsPerson`; small talk and questions about the assistant are answered in their language. `text` is null if
  * nothing relevant was found. `history` contains the previous messages of the chat, oldest first: with it "And on

@@ -62,7 +62,7 @@ function encode(text: string): string {
 }
 
 /** Returns a rendered quote on one line, cut to fit a list. */
-export function excerptOf(lines: readonly string[][]): string {
+function excerptOf(lines: readonly string[][]): string {
   return cutText(lines.map((cells) => cells.join(" · ")).join(" "), MAX_EXCERPT_CHARS);
 }
 

@@ -165,8 +165,9 @@ interface KnownPassages {
 const sizeOf = ({ text, title, url }: FoundChunk): number => 500 + text.length + title.length + (url?.length ?? 0);
 
 /**
- * Creates the function that reads passages that were found in these versions of knowledge bases, as `chunks.read`. It reads
- * nothing if all of them are cached and `kbVersions` has the same versions. Passages of earlier versions are dropped.
+ * Creates the function that reads passages that were found in these versions of knowledge bases, as `chunks.read`. It
+ * reads nothing if all of them are cached and `kbVersions` has the same versions. Passages of earlier versions are
+ * dropped.
  */
 function cachePassages(chunks: Store["chunks"]) {
   const passages = new Map<string, KnownPassages>();
@@ -216,8 +217,8 @@ function cachePassages(chunks: Store["chunks"]) {
 }
 
 /**
- * Creates the cache of knowledge bases between searches, which saves up to three of four statements, and all of them if the
- * current versions of the knowledge bases are known. Otherwise cached data is verified: passages are read with the
+ * Creates the cache of knowledge bases between searches, which saves up to three of four statements, and all of them if
+ * the current versions of the knowledge bases are known. Otherwise cached data is verified: passages are read with the
  * versions, and by the numbers that their document has at that moment.
  */
 const createKnownBases = (chunks: Store["chunks"]) => ({

@@ -12,8 +12,8 @@ WITH kept AS (
   FROM unnest(:api_key_id::uuid[], :method::text[], :path::text[], :key::text[], :call_id::uuid[], :status::integer[],
     :headers::jsonb[], :body::text[])
     WITH ORDINALITY AS a (api_key_id, method, path, key, call_id, status, headers, body, place)
-  WHERE a.place BETWEEN 1 AND 1000000 AND k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key
-    AND k.call_id = a.call_id
+  WHERE a.place BETWEEN 1 AND 1000000 AND k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path
+    AND k.key = a.key AND k.call_id = a.call_id
 ), ended AS (
   UPDATE messages m SET call_ended_at = now()
   FROM unnest(:project_id::uuid[], :id::uuid[]) WITH ORDINALITY AS e (project_id, id, place)

@@ -5,10 +5,10 @@ agent_id, language, version
 
 -- name: open (prepared)
 -- Opens the ticket of a message or adds the message to an existing one: the newest meta wins, a resolved ticket is
--- reopened, and that of a blocked customer is spam. Version numbers of an erased ticket continue. Fenced by the lease,
--- so that a run which continues after its chat was erased restores nothing. Locks the chats' rows against an erasure
--- and then the tickets' rows, in the order of their ids. If a database crash undoes it, its run cannot finish and is
--- repeated.
+-- reopened, and that of a blocked customer is spam (OFFSET 0: this is checked once). Version numbers of an erased ticket
+-- continue. Fenced by the lease, so that a run which continues after its chat was erased restores nothing. Locks the
+-- chats' rows against an erasure and then the tickets' rows, in the order of their ids. If a database crash undoes it,
+-- its run cannot finish and is repeated.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
   version, {{openingColumns}})
 SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, {{subject}}, i.channel_meta,
