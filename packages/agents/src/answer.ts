@@ -16,6 +16,10 @@ const WORDS_BEFORE = 2;
 const MAX_SENTENCE_CHARS = 1_500;
 const MAX_TEXT_CHARS = 50_000;
 
+/** Agents repeat sentences: fixed replies, and quotes of the same passages. */
+const MAX_JUDGED = 500;
+const judged = new Map<string, boolean>();
+
 interface Promising {
   matchers: readonly { match: WordingMatcher; canBeNegated: boolean }[];
   conditions: WordingMatcher;
@@ -48,9 +52,18 @@ const languages = lazily((): readonly Promising[] =>
  */
 export function promisesPerson(text: string): boolean {
   return splitSentences(text.slice(0, MAX_TEXT_CHARS)).some(
-    (sentence) =>
-      !/[?？؟;]\s*$/u.test(sentence.text) && isPromise(foldWords(sentence.text.slice(0, MAX_SENTENCE_CHARS))),
+    (sentence) => !/[?？؟;]\s*$/u.test(sentence.text) && judge(sentence.text.slice(0, MAX_SENTENCE_CHARS)),
   );
+}
+
+/** Returns whether a sentence is a promise, as it was judged before if it is known. */
+function judge(sentence: string): boolean {
+  const known = judged.get(sentence);
+  if (known !== undefined) return known;
+  const found = isPromise(foldWords(sentence));
+  if (judged.size >= MAX_JUDGED) judged.clear();
+  judged.set(sentence, found);
+  return found;
 }
 
 function isPromise(words: string): boolean {

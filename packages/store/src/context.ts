@@ -69,6 +69,7 @@ interface BatchOptions<Item> {
   maxItems?: number;
   lanes?: number;
   keyOf?: (item: Item) => string;
+  isUnique?: boolean;
 }
 
 /**
@@ -76,13 +77,13 @@ interface BatchOptions<Item> {
  * one round trip and one commit. `run` gets the items in the order of the calls and returns results in the same order.
  * Two statements may run at the same time. If a statement fails because of its data, its items are run one by one, so
  * that a bad one affects no other; if the store is unavailable, all of them fail. Items with the same `keyOf` are never
- * in two statements at the same time, so that they keep their order.
+ * in two statements at the same time, so that they keep their order, and with `isUnique` never in one statement.
  */
 function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
   options: BatchOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
-  const { maxItems = 200, lanes = 2, keyOf } = options;
+  const { maxItems = 200, lanes = 2, keyOf, isUnique = false } = options;
   const onTheWay = new Set<string>();
   let waiting: Waiting<Item, Result>[] = [];
   let busy = 0;
@@ -103,14 +104,17 @@ function createBatcher<Item, Result>(
     while (busy < lanes) {
       const batch: Waiting<Item, Result>[] = [];
       const rest: Waiting<Item, Result>[] = [];
+      const keys = new Set<string>();
       for (const one of waiting) {
-        const isFree = keyOf === undefined || !onTheWay.has(keyOf(one.item));
-        (isFree && batch.length < maxItems ? batch : rest).push(one);
+        const key = keyOf?.(one.item);
+        const isFree = key === undefined || !(onTheWay.has(key) || (isUnique && keys.has(key)));
+        const isTaken = isFree && batch.length < maxItems;
+        (isTaken ? batch : rest).push(one);
+        if (isTaken && key !== undefined) keys.add(key);
       }
       if (batch.length === 0) return;
       waiting = rest;
       busy++;
-      const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
       for (const key of keys) onTheWay.add(key);
       // runBatch never rejects: each item carries its own result.
       void runBatch(batch).finally(() => {

@@ -228,6 +228,38 @@ test("concurrent plain readers of two processes get each reply exactly once, in 
   expect(got.length).toBe(texts.length);
 });
 
+test("concurrent plain readers of many chats, each with its own limits, get the replies of their chat only", async () => {
+  const chats = await Promise.all(
+    Array.from({ length: 12 }, async (_, index) => {
+      const texts = Array.from({ length: 5 }, (_item, place) => `reply ${place} of chat ${index}`);
+      const { accepted } = await exchange(db.store, project, newMessage(), texts);
+      const taking = { ticketId: accepted.ticketId, instance: await newInstance(), takeId: newId() };
+      return { ...taking, texts, maxReplies: 1 + (index % 6) };
+    }),
+  );
+  const pages = await Promise.all(
+    chats.map(({ ticketId, instance, takeId, maxReplies }) =>
+      db.store.replies.claimFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies }, takeId),
+    ),
+  );
+  const expected = chats.map(({ texts, maxReplies }) => ({
+    texts: texts.slice(0, maxReplies),
+    more: maxReplies < texts.length,
+    // The message itself has the first number of its chat.
+    cursor: 1 + Math.min(maxReplies, texts.length),
+  }));
+  expect(pages.map(({ replies, more, cursor }) => ({ texts: textsOf(replies), more, cursor }))).toEqual(expected);
+  // Each reader has claimed its own: releasing one frees no other.
+  const [first] = chats;
+  if (first !== undefined) await db.store.replies.release(project, first.ticketId, first.takeId);
+  const rest = await Promise.all(
+    chats.map(({ ticketId, instance }) => db.store.replies.claimFromBuffer(project, ticketId, instance, LIMITS)),
+  );
+  expect(rest.map(({ replies }) => textsOf(replies))).toEqual(
+    chats.map(({ texts, maxReplies }, index) => texts.slice(index === 0 ? 0 : maxReplies)),
+  );
+});
+
 test("replies to webhook messages are sent by callback and not in the buffer", async () => {
   const { accepted } = await exchange(db.store, project, newMessage({ mode: "webhook" }), ["by callback"]);
   expect(await buffered(accepted.ticketId)).toEqual([]);

@@ -103,11 +103,11 @@ SELECT h.project_id, h.ticket_id, h.channel_id, h.chat_id, h.lease_id, k.id, k.s
   k.mode, k.attempts, k.progress, k.trace, 0 AS crashes, 0 AS lapses, NULL::integer AS last_group,
   o.project_id AS worked_by, o.subject, o.status, o.stage, o.assignee, o.agent_id, o.language, o.version,
   CASE WHEN h.history_limit > 0 AND k.seq > 1 THEN (
-    SELECT jsonb_agg(jsonb_build_object('author', author, 'text', text, 'sources', coalesce(sources, '[]')) ORDER BY seq)
+    SELECT json_agg(json_build_object('author', author, 'text', text, 'sources', coalesce(sources, '[]')) ORDER BY seq)
     FROM ({{history}}) s
   ) END AS history,
   CASE WHEN h.history_limit IS NOT NULL THEN (
-    SELECT jsonb_object_agg(kb.id, kb.version) FROM (
+    SELECT json_object_agg(kb.id, kb.version) FROM (
       SELECT id, xmin::text AS version FROM kbs WHERE project_id = h.project_id AND deleted_at IS NULL
       LIMIT {{claimedKbs}}
     ) kb

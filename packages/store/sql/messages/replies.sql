@@ -29,12 +29,12 @@ octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 /
 OR (m.mode = 'sync' AND {{is_call_over}}))
 
 -- fragment: first_hidden
--- The first sequence number of a reply that is not in the buffer but may enter it (its call is open, or a reader that
--- has claimed it may lose it): a cursor at or beyond it would acknowledge it unseen. Replies that wait for their
--- callback do not count: if the callback is dead, they get new sequence numbers.
+-- The first sequence number of a reply in chat `i` that is not in the buffer but may enter it (its call is open, or a
+-- reader that has claimed it may lose it): a cursor at or beyond it would acknowledge it unseen. Replies that wait for
+-- their callback do not count: if the callback is dead, they get new sequence numbers.
 coalesce((
   SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
-  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL
+  WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.delivered_at IS NULL
     AND (m.mode IS DISTINCT FROM 'webhook' OR r.undeliverable_at IS NOT NULL)
     AND NOT ({{free}} AND {{in_buffer}})
 ), 9223372036854775807)
@@ -136,31 +136,45 @@ UPDATE messages m SET call_ended_at = now() FROM (SELECT count(*) AS count FROM 
 WHERE m.project_id = :project AND m.id = :message_id AND (d.count > 0 OR m.call_ended_at IS NULL);
 
 -- name: claimFromBuffer (prepared)
--- Claims the oldest buffered replies that fit into one response. SKIP LOCKED gives concurrent readers different
--- replies. The candidates are locked before they are summed, since rows of a window function cannot be locked.
-WITH candidate AS MATERIALIZED (
-  SELECT r.id, r.seq, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
-  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
-    AND {{isKept}}
-  ORDER BY r.seq LIMIT :max_replies::integer + 1 FOR UPDATE OF r SKIP LOCKED
+-- Claims for each reader, one of a chat, the oldest buffered replies that fit into one response. SKIP LOCKED gives readers
+-- of other processes different replies. The candidates are locked before they are summed, since rows of a window function
+-- cannot be locked. Planned once, like `messages.accept`.
+WITH reader AS (
+  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :instance::uuid[], :take_id::uuid[],
+      :kept_days::integer[], :max_replies::integer[], :max_bytes::integer[])
+    WITH ORDINALITY AS i (project_id, ticket_id, instance, take_id, kept_days, max_replies, max_bytes, place)
+  WHERE place BETWEEN 1 AND 1000000
+), candidate AS MATERIALIZED (
+  SELECT i.*, c.*
+  FROM reader i CROSS JOIN LATERAL (
+    SELECT r.id, r.seq, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+    WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.delivered_at IS NULL AND {{free}}
+      AND {{in_buffer}} AND {{isKeptFor}}
+    ORDER BY r.seq LIMIT i.max_replies + 1 FOR UPDATE OF r SKIP LOCKED
+  ) c
 ), fitting AS (
-  SELECT id FROM (
-    SELECT id, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
-  ) c WHERE place <= :max_replies AND (place = 1 OR total <= :max_bytes)
+  SELECT * FROM (
+    SELECT *, row_number() OVER up AS position, sum(size_bytes) OVER up AS total,
+      count(*) OVER (PARTITION BY ticket_id) AS candidates
+    FROM candidate WINDOW up AS (PARTITION BY ticket_id ORDER BY seq)
+  ) c WHERE position <= max_replies AND (position = 1 OR total <= max_bytes)
 ), taken AS (
-  UPDATE replies r SET taken_by = :instance, taken_at = now(), take_id = :take_id FROM fitting f
-    WHERE r.id = f.id RETURNING {{reply_columns}}
+  UPDATE replies r SET taken_by = f.instance, taken_at = now(), take_id = f.take_id FROM fitting f
+    WHERE r.id = f.id RETURNING {{reply_columns}}, f.project_id, f.candidates
 )
-SELECT t.*, (SELECT count(*) FROM candidate) AS candidates, {{first_hidden}} AS first_hidden
-FROM taken t ORDER BY t.seq;
+SELECT t.*, i.first_hidden FROM taken t JOIN (
+  SELECT i.ticket_id, {{first_hidden}} AS first_hidden FROM (SELECT DISTINCT project_id, ticket_id FROM taken) i
+) i USING (ticket_id) ORDER BY t.ticket_id, t.seq;
 
 -- name: readBuffer (prepared)
 -- The undelivered replies of a chat after a cursor, as many as fit into one response, and whether there are more.
-WITH candidate AS MATERIALIZED (
+WITH hidden AS MATERIALIZED (
+  SELECT {{first_hidden}} AS first_hidden FROM (SELECT :ticket_id::uuid AS ticket_id, :project::uuid AS project_id) i
+), candidate AS MATERIALIZED (
   SELECT {{reply_columns}}, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
   WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :after AND r.delivered_at IS NULL
     AND {{free}} AND {{in_buffer}}
-    AND {{isKept}} AND r.seq < {{first_hidden}}
+    AND {{isKept}} AND r.seq < (SELECT first_hidden FROM hidden)
   ORDER BY r.seq LIMIT :max_replies::integer + 1
 )
 SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (

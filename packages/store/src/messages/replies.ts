@@ -101,6 +101,7 @@ const sql = statements("messages/replies", {
   isAlive: IS_ALIVE,
   takenMinutes: TAKEN_MINUTES,
   isKept: isKept(":kept_days::integer"),
+  isKeptFor: isKept("i.kept_days"),
 });
 
 interface CallRef {
@@ -178,6 +179,29 @@ const hasUndelivered = batched<Context, ChatPosition, boolean>(async (context: C
   const found = new Set(rows.map((row) => row.place));
   return items.map((_item, index) => found.has(index + 1));
 });
+
+interface BufferReader extends DrainLimits {
+  projectId: ProjectId;
+  ticketId: string;
+  instance: string;
+  takeId: string;
+}
+
+const claimFromBufferBatched = batched<Context, BufferReader, DrainPage>(
+  async (context, items) => {
+    const rows = await sql.claimFromBuffer.all<
+      ReplyRow & { projectId: string; candidates: number; firstHidden: number }
+    >(
+      context.hot,
+      columnsOf(items, "projectId", "ticketId", "instance", "takeId", "keptDays", "maxReplies", "maxBytes"),
+    );
+    const chats = new Map(items.map(({ ticketId }) => [ticketId, [] as typeof rows]));
+    for (const row of rows) chats.get(row.ticketId)?.push(row);
+    return items.map(({ ticketId }) => asPage(chats.get(ticketId) ?? [], 0));
+  },
+  // The rows that one reader of a statement locks are not skipped for another one.
+  { keyOf: ({ ticketId }) => ticketId, isUnique: true },
+);
 
 const readRangeBatched = batched<Context, ReplyRange, OutgoingReplies | null>(async (context: Context, items) => {
   const rows = await sql.readRanges.all<ReplyRow & { projectId: string; channelId: ChannelId; chatId: string }>(
@@ -297,7 +321,10 @@ export const endResumedCall = (
   delivered: string[],
 ): Promise<void> => sql.endResumedCall.exec(context.hot, { project, messageId, delivered });
 
-/** Claims the oldest buffered replies of a chat; `confirm` or `release` must follow. */
+/**
+ * Claims the oldest buffered replies of a chat; `confirm` or `release` must follow. Readers of several chats share a
+ * statement.
+ */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function claimFromBuffer(
   context: Context,
@@ -308,14 +335,7 @@ export async function claimFromBuffer(
   takeId = newId(),
 ): Promise<DrainPage> {
   if (!(await hasUndelivered(context, { project, ticketId, after: 0 }))) return asPage([], 0);
-  const rows = await sql.claimFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(context.hot, {
-    ...limits,
-    project,
-    ticketId,
-    instance,
-    takeId,
-  });
-  return asPage(rows, 0);
+  return await claimFromBufferBatched(context, { projectId: project, ticketId, instance, takeId, ...limits });
 }
 
 /** Reads the buffered replies of a chat after a sequence number, without claiming them. */
