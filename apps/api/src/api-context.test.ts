@@ -148,8 +148,7 @@ describe("apiChannel", () => {
     });
     const seq = finished?.replies?.toSeq;
     if (seq === undefined) throw new Error("the reply was not committed");
-    const outgoing = await store.replies.readRange(project.id, { ticketId, fromSeq: seq, toSeq: seq });
-    return { project: project.id, ticketId, replyId: outgoing?.replies[0]?.id ?? "", seq };
+    return { project: project.id, ticketId, replyId: finished?.stored?.[0]?.id ?? "", seq };
   }
 
   /** Claims another message of the chat, since each one can be answered only once. */

@@ -94,14 +94,7 @@ export type {
   UnfinishedReply,
   UnfinishedText,
 } from "./messages/outboxes.ts";
-export type {
-  CallOutcome,
-  DrainLimits,
-  DrainPage,
-  OutgoingReplies,
-  ReplyRange,
-  StoredReply,
-} from "./messages/replies.ts";
+export type { CallOutcome, DrainLimits, DrainPage, StoredReply } from "./messages/replies.ts";
 export type { ChatEntry, ChatSummary, ChatView, ReservedMessage, SeqRange } from "./messages/visitors.ts";
 export type {
   AuditCheck,

@@ -66,12 +66,11 @@ test("another project reads, claims, acknowledges and releases no reply", async 
   const takeId = newId();
   const { accepted, finished } = await exchange(store, owner, newMessage(), ["answer"]);
   const { messageId, ticketId } = accepted;
-  const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
+  const { toSeq = 0 } = finished.replies ?? {};
 
   expect(await store.replies.readForCall(stranger, messageId, instance)).toBeNull();
   expect((await store.replies.claimFromBuffer(stranger, ticketId, instance, LIMITS)).replies).toEqual([]);
   expect((await store.replies.readBuffer(stranger, ticketId, 0, LIMITS)).replies).toEqual([]);
-  expect(await store.replies.readRange(stranger, { ticketId, fromSeq, toSeq })).toBeNull();
   await store.replies.acknowledge(stranger, ticketId, toSeq);
   await store.replies.endCall(stranger, messageId);
   await store.replies.endAnsweredCall(stranger, messageId, [messageId]);
@@ -93,15 +92,15 @@ describe("another project that shares a statement with the owner gets nothing", 
   ];
   const isOwner = (project: ProjectId) => project === owner;
 
-  test("of a range of replies", async () => {
-    const { accepted, finished } = await exchange(db.store, owner, newMessage({ channelId: "widget" }), ["answer"]);
-    const { ticketId } = accepted;
-    const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
+  test("of the buffer of a chat", async () => {
+    const instance = newId();
+    await db.store.instances.beat(instance, "api");
     for (const projects of orders()) {
-      const ranges = await Promise.all(
-        projects.map((project) => db.store.replies.readRange(project, { ticketId, fromSeq, toSeq })),
+      const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
+      const pages = await Promise.all(
+        projects.map((project) => db.store.replies.claimFromBuffer(project, accepted.ticketId, instance, LIMITS)),
       );
-      expect(ranges.map((range) => range !== null)).toEqual(projects.map(isOwner));
+      expect(pages.map(({ replies }) => replies.length === 1)).toEqual(projects.map(isOwner));
     }
   });
 

@@ -97,8 +97,8 @@ const untilWaiting = (count: number) =>
 const sent = () => [{ item: textReply("Mine."), author: "operator" as const }];
 
 async function textsIn(ticketId: string): Promise<string[]> {
-  const outgoing = await db.store.replies.readRange(project, { ticketId, fromSeq: 1, toSeq: 1_000 });
-  return textsOf(outgoing?.replies ?? []);
+  const limits = { maxReplies: 1_000, maxBytes: 1_000_000, keptDays: 7 };
+  return textsOf((await db.store.replies.readBuffer(project, ticketId, 0, limits)).replies);
 }
 
 describe("a decision", () => {

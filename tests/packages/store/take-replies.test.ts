@@ -265,22 +265,6 @@ test("replies to webhook messages are sent by callback and not in the buffer", a
   expect(await buffered(accepted.ticketId)).toEqual([]);
 });
 
-test("a range of sequence numbers returns undelivered replies with their destinations", async () => {
-  const chatId = "visitor-1";
-  const message = newMessage({ channelId: "widget", chatId, mode: null });
-  const { accepted } = await exchange(db.store, project, message, ["one", "two", "three"]);
-  const { ticketId } = accepted;
-  const read = (fromSeq: number, toSeq: number) => db.store.replies.readRange(project, { ticketId, fromSeq, toSeq });
-  const [all, last, none] = await Promise.all([read(2, 4), read(4, 9), read(5, 9)]);
-  expect(all).toMatchObject({ channelId: "widget", chatId });
-  expect(textsOf(all?.replies ?? [])).toEqual(["one", "two", "three"]);
-  expect(textsOf(last?.replies ?? [])).toEqual(["three"]);
-  expect(none).toBeNull();
-
-  await db.store.replies.confirm(project, all?.replies[0]?.id ?? "");
-  expect(textsOf((await read(2, 4))?.replies ?? [])).toEqual(["two", "three"]);
-});
-
 test("a process only counts as dead if another one was alive without interruption", async () => {
   // The test servers must have been up for a while; before that no process counts as dead.
   const isUp = "SELECT now() > pg_postmaster_start_time() + interval '7 seconds' AS is_up";

@@ -84,15 +84,6 @@ CROSS JOIN LATERAL (
 ) r
 WHERE i.place BETWEEN 1 AND 1000000;
 
--- name: readRanges (prepared)
--- Replies of several announcements, with the address of each chat.
-SELECT c.project_id, c.channel_id, c.chat_id, {{reply_columns}}
-FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :from_seq::bigint[], :to_seq::bigint[]) AS i (project_id,
-  ticket_id, from_seq, to_seq)
-JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
-JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.to_seq AND r.delivered_at IS NULL
-ORDER BY r.ticket_id, r.seq;
-
 -- name: reopenCall
 -- Moves a sync call whose caller has returned to the process of its new call: later replies belong to that one. Locks
 -- the rows of messages that it writes.

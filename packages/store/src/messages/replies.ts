@@ -1,4 +1,4 @@
-import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contracts";
+import type { MessageState, ReplyAuthor, Source } from "@svc/contracts";
 import { batched } from "../context.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -43,21 +43,6 @@ export interface DrainLimits {
   maxReplies: number;
   maxBytes: number;
   keptDays: number;
-}
-
-/** A range of sequence numbers in a chat whose replies have to be delivered through a channel. */
-export interface ReplyRange {
-  project: ProjectId;
-  ticketId: string;
-  fromSeq: number;
-  toSeq: number;
-}
-
-/** Replies of one ticket with their address. */
-export interface OutgoingReplies {
-  channelId: ChannelId;
-  chatId: string;
-  replies: StoredReply[];
 }
 
 /** A row of `REPLY_COLUMNS`. */
@@ -202,29 +187,6 @@ const claimFromBufferBatched = batched<Context, BufferReader, DrainPage>(
   // The rows that one reader of a statement locks are not skipped for another one.
   { keyOf: ({ ticketId }) => ticketId, isUnique: true },
 );
-
-const readRangeBatched = batched<Context, ReplyRange, OutgoingReplies | null>(async (context: Context, items) => {
-  const rows = await sql.readRanges.all<ReplyRow & { projectId: string; channelId: ChannelId; chatId: string }>(
-    context.hot,
-    {
-      ...columnsOf(items, "ticketId", "fromSeq", "toSeq"),
-      projectId: items.map((item) => item.project),
-    },
-  );
-  return items.map((item) => {
-    const own = rows.filter(
-      (row) =>
-        row.projectId === item.project &&
-        row.ticketId === item.ticketId &&
-        row.seq >= item.fromSeq &&
-        row.seq <= item.toSeq,
-    );
-    const [first] = own;
-    if (first === undefined) return null;
-    const unique = new Map(own.map((row) => [row.id, asReply(row)]));
-    return { channelId: first.channelId, chatId: first.chatId, replies: [...unique.values()] };
-  });
-});
 
 function asPage(rows: (ReplyRow & { candidates: number; firstHidden?: number })[], after: number): DrainPage {
   const replies = rows.map(asReply);
@@ -378,15 +340,6 @@ export const confirm = (context: Context, project: ProjectId, id: string): Promi
  */
 export const release = (context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> =>
   sql.release.exec(context.hot, { project, ticketId, takeId });
-
-/**
- * Returns the undelivered replies of a range with their address; null if there are none. Concurrent calls share a read.
- */
-export const readRange = (
-  context: Context,
-  project: ProjectId,
-  range: Omit<ReplyRange, "project">,
-): Promise<OutgoingReplies | null> => readRangeBatched(context, { project, ...range });
 
 /** Converts a row to a reply item. */
 export function asReply(row: ReplyRow): StoredReply {
