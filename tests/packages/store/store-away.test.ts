@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { isUnavailable, migrateStore, openStore } from "@svc/store";
+import { isUnavailable, migrateStore, newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { startPostgres, startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import type { PrivatePostgres } from "@svc/testing";
@@ -81,6 +81,16 @@ test("everything that was acknowledged before Postgres was killed is stored afte
   await postgres.start();
   await waitFor(() => store.ping(), { what: "the store to answer again" });
   for (const messageId of acknowledged) expect(await store.messages.findState(project, messageId)).toBe("received");
+});
+
+test("the lease of a bot that was acquired just before Postgres was killed keeps others away afterwards", async () => {
+  const holder = newId();
+  expect(await store.serviceLeases.claim("messenger/1", holder, 60_000)).toBe(true);
+  await postgres.kill("SIGKILL");
+  await postgres.start();
+  await waitFor(() => store.ping(), { what: "the store to answer again" });
+  expect(await store.serviceLeases.claim("messenger/1", newId(), 60_000)).toBe(false);
+  expect(await store.serviceLeases.claim("messenger/1", holder, 60_000)).toBe(true);
 });
 
 test("calls on a half-open connection fail as soon as the server is reachable, the store continues, and no old connections are left at the server", async () => {

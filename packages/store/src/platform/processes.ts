@@ -161,8 +161,8 @@ export const countRunning = (context: Context, host: string) =>
   sql.countRunning.all<RunningCount>(context.leases, { host });
 
 /**
- * Acquires or renews a lease for `leaseMs`. Returns false while another holder has it. A holder whose renewal fails has
- * lost the lease, and must stop its work before the lease expires.
+ * Acquires or renews a lease for `leaseMs`, durably. Returns false while another holder has it. A holder whose renewal
+ * fails has lost the lease, and must stop its work before the lease expires.
  */
 const claimLease = (db: Db, name: string, holder: string, leaseMs: number) =>
   replicaSql.claimLease.any(db, { name, holder, leaseMs });
