@@ -176,7 +176,7 @@ const broken = [];
  * files fail, they are repeated sequentially: a second failure counts; tests that pass are listed with their first
  * failure, and more than three such tests fail the run. The final results are stored.
  */
-async function runJest({ backend, composition, postgresBinDir, only = [], but = [] }) {
+async function runJest({ name, backend, composition, postgresBinDir, only = [], but = [], workers }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
   const what = `${backend} backend, ${composition} composition, ${database}`;
   say(`tests on the ${what}`);
@@ -186,9 +186,10 @@ async function runJest({ backend, composition, postgresBinDir, only = [], but = 
     ...(postgresBinDir === undefined ? {} : { TEST_POSTGRES_BIN_DIR: postgresBinDir }),
     ...(isSoak ? { SVC_SOAK: "1" } : {}),
   };
-  const output = join(results, `${backend}-${composition}.json`);
+  const output = join(results, `${name ?? `${backend}-${composition}`}.json`);
   const ignored = but.flatMap((path) => ["--testPathIgnorePatterns", path]);
-  const { code, outcome } = await jestOnce(output, [...ignored, "--", ...only], env);
+  const most = workers === undefined ? [] : [`--maxWorkers=${workers}`];
+  const { code, outcome } = await jestOnce(output, [...most, ...ignored, "--", ...only], env);
   const files = outcome?.testResults ?? [];
   for (const { name, startTime, endTime } of files)
     durations.push({ file: relative(ROOT, name), seconds: (endTime - startTime) / 1_000 });
@@ -280,6 +281,8 @@ const FAST = {
     "apps/pipeline/src/ingest/ingest-documents",
   ],
 };
+/** The other tests: they start processes and wait for them, so that one worker more than for the others keeps two cores busy. */
+const SLOW = { only: [...FAST.but, "tests/journeys"], workers: 4 };
 /** Tests that a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [
   ["redis", "separate"],
@@ -322,7 +325,8 @@ try {
   say("checks of types, lint and format, beside the first tests");
   const but = isSoak ? [] : [...(hasRedis() ? BETWEEN_PROCESSES : []), ...ONLY_IN_SOAK];
   const standalone = { backend: "postgres", composition: "standalone" };
-  await Promise.all([runChecks(), runJest({ ...standalone, ...(isFast ? FAST : { but }) })]);
+  await Promise.all([runChecks(), runJest({ ...standalone, ...FAST, name: "fast" })]);
+  if (!isFast) await runJest({ ...standalone, ...SLOW, but });
   if (isSoak) {
     const further = [["postgres", "separate"], ...(hasRedis() ? REDIS_COMPOSITIONS : [])];
     for (const [backend, composition] of further)
@@ -334,6 +338,7 @@ try {
       composition: "separate",
       postgresBinDir: await installedPostgres(),
       only,
+      workers: SLOW.workers,
     });
   }
 } catch (error) {
