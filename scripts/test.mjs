@@ -281,7 +281,7 @@ const FAST = {
     "apps/pipeline/src/ingest/ingest-documents",
   ],
 };
-/** The other tests: they start processes and wait for them, so that one worker more than for the others keeps two cores busy. */
+/** The other tests wait for processes that they start: with one worker more, two cores are busy once the checks have ended. */
 const SLOW = { only: [...FAST.but, "tests/journeys"], workers: 4 };
 /** Tests that a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [
@@ -338,7 +338,6 @@ try {
       composition: "separate",
       postgresBinDir: await installedPostgres(),
       only,
-      workers: SLOW.workers,
     });
   }
 } catch (error) {

@@ -10,6 +10,8 @@ import type { Product } from "./support/start-product.ts";
 const isSoak = process.env["SVC_SOAK"] === "1";
 const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
 const CALLS = isSoak ? 2_000 : 80;
+/** Maximum number of calls until each side has won once. */
+const MAX_CALLS = 5 * CALLS;
 /** Timeout of a test that goes through all calls. */
 const TEST_TIMEOUT_MS = isSoak ? 600_000 : 240_000;
 /** Number of concurrent calls. */
@@ -84,8 +86,11 @@ describe(`${CALLS} calls whose answer arrives when their timeout ends (SVC_SEED=
       const random = randomFrom(SEED);
       let aimMs = await measureAnswerMs();
       let begun = 0;
+      const hasWon = (status: number) => seen.some((call) => call.status === status);
+      const isRace = () => hasWon(200) && hasWon(202);
       const caller = async () => {
-        while (begun < CALLS) {
+        // On a machine that was busy before, the aim may be far too high at first.
+        while (begun < CALLS || (!isRace() && begun < MAX_CALLS)) {
           const number = begun++;
           const timeoutMs = Math.max(1, Math.round(aimMs + (random() * 2 - 1) * SPREAD_MS));
           const call = await callAndDrain(`race-${number}`, timeoutMs, number);
@@ -94,9 +99,8 @@ describe(`${CALLS} calls whose answer arrives when their timeout ends (SVC_SEED=
         }
       };
       await Promise.all(Array.from({ length: CONCURRENCY }, caller));
-      expect(seen.length).toBe(CALLS);
       // It was a race: neither side has won it every time.
-      for (const status of [200, 202]) expect(seen.filter((call) => call.status === status).length).toBeGreaterThan(0);
+      expect([hasWon(200), hasWon(202)]).toEqual([true, true]);
     },
     TEST_TIMEOUT_MS,
   );
@@ -118,7 +122,7 @@ describe(`${CALLS} calls whose answer arrives when their timeout ends (SVC_SEED=
        FROM chats c WHERE c.chat_id LIKE 'race-%'`,
     );
     const stored = new Map(rows.map(({ chat_id, replies }) => [chat_id, replies]));
-    expect(stored.size).toBe(CALLS);
+    expect(stored.size).toBe(seen.length);
     for (const { chatId, inResponse, inDrain } of seen) expect(stored.get(chatId)).toEqual([...inResponse, ...inDrain]);
     // Recorded shortly after the response: unrecorded replies would be delivered again after a crash.
     await waitFor(async () => (await countUndelivered()) === 0, { what: "every reply to be noted as delivered" });

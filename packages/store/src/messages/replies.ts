@@ -184,8 +184,8 @@ const claimFromBufferBatched = batched<Context, BufferReader, DrainPage>(
     for (const row of rows) chats.get(row.ticketId)?.push(row);
     return items.map(({ ticketId }) => asPage(chats.get(ticketId) ?? [], 0));
   },
-  // The rows that one reader of a statement locks are not skipped for another one.
-  { keyOf: ({ ticketId }) => ticketId, isUnique: true },
+  // The rows that one reader of a statement locks are not skipped for another one. Each reads megabytes if there are files.
+  { keyOf: ({ ticketId }) => ticketId, isUnique: true, maxItems: 4 },
 );
 
 function asPage(rows: (ReplyRow & { candidates: number; firstHidden?: number })[], after: number): DrainPage {
