@@ -20,7 +20,8 @@ export default {
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   // Far more than any test takes: what goes well does not wait for it, and a busy machine may be slow.
   testTimeout: 120_000,
-  // Most tests wait for processes that start, stop and die: one worker more than cores keeps two cores busy.
+  // Many tests wait for processes that start, stop and die: one worker more than cores keeps two cores busy, beside the
+  // static checks. scripts/test.mjs gives a part of the tests another one.
   maxWorkers: 3,
   // Files share the modules of their worker; what else they leave behind is limited.
   workerIdleMemoryLimit: "600MB",

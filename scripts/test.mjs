@@ -31,7 +31,7 @@ const CHECK_PRIORITY = 10;
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
-/** Results of each file, by backend and composition; of repeated files, the final ones. */
+/** Results of each file, by part of the run; of repeated files, the final ones. */
 const results = join(ROOT, ".test-results");
 /** First results of repeated files. */
 const firstResults = join(results, "first-tries");
@@ -178,7 +178,8 @@ const broken = [];
  */
 async function runJest({ name, backend, composition, postgresBinDir, only = [], but = [], workers }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
-  const what = `${backend} backend, ${composition} composition, ${database}`;
+  const part = name === undefined ? "" : `${name} tests, `;
+  const what = `${part}${backend} backend, ${composition} composition, ${database}`;
   say(`tests on the ${what}`);
   const env = {
     TEST_QUEUE_BACKEND: backend,
@@ -279,10 +280,11 @@ const FAST = {
     "apps/api/src/openapi/generated-clients",
     "apps/messenger/src/poll/run-bot",
     "apps/pipeline/src/ingest/ingest-documents",
+    "tests/journeys",
   ],
 };
 /** The other tests wait for processes that they start: with one worker more, two cores are busy once the checks have ended. */
-const SLOW = { only: [...FAST.but, "tests/journeys"], workers: 4 };
+const SLOW = { only: FAST.but, workers: 4 };
 /** Tests that a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [
   ["redis", "separate"],

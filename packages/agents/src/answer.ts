@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Agent, ReplyAuthor, ReviewPolicy, Source } from "@svc/contracts";
 import type { ProjectId } from "@svc/store";
 import { splitSentences } from "@svc/text";
@@ -16,9 +17,10 @@ const WORDS_BEFORE = 2;
 const MAX_SENTENCE_CHARS = 1_500;
 const MAX_TEXT_CHARS = 50_000;
 
-/** Agents repeat sentences: fixed replies, and quotes of the same passages. */
-const MAX_JUDGED = 500;
-const judged = new Map<string, boolean>();
+/** Maximum number of sentences in the cache. Agents repeat them: fixed replies, and quotes of the same passages. */
+const MAX_SENTENCES = 500;
+/** Whether a sentence is a promise, by its hash: texts are not kept. */
+const promiseByHash = new Map<string, boolean>();
 
 interface Promising {
   matchers: readonly { match: WordingMatcher; canBeNegated: boolean }[];
@@ -52,18 +54,19 @@ const languages = lazily((): readonly Promising[] =>
  */
 export function promisesPerson(text: string): boolean {
   return splitSentences(text.slice(0, MAX_TEXT_CHARS)).some(
-    (sentence) => !/[?？؟;]\s*$/u.test(sentence.text) && judge(sentence.text.slice(0, MAX_SENTENCE_CHARS)),
+    (sentence) => !/[?？؟;]\s*$/u.test(sentence.text) && isPromiseCached(sentence.text.slice(0, MAX_SENTENCE_CHARS)),
   );
 }
 
-/** Returns whether a sentence is a promise, as it was judged before if it is known. */
-function judge(sentence: string): boolean {
-  const known = judged.get(sentence);
-  if (known !== undefined) return known;
-  const found = isPromise(foldWords(sentence));
-  if (judged.size >= MAX_JUDGED) judged.clear();
-  judged.set(sentence, found);
-  return found;
+/** Returns whether a sentence is a promise; cached. */
+function isPromiseCached(sentence: string): boolean {
+  const key = hash("sha256", sentence);
+  const cached = promiseByHash.get(key);
+  if (cached !== undefined) return cached;
+  const result = isPromise(foldWords(sentence));
+  if (promiseByHash.size >= MAX_SENTENCES) promiseByHash.clear();
+  promiseByHash.set(key, result);
+  return result;
 }
 
 function isPromise(words: string): boolean {

@@ -69,12 +69,12 @@ const FILE: ReplyDraft = {
 /** Returns the texts and file names of a chat's replies that are not delivered. */
 const undelivered = async ({ ticketId }: ReplyJob) =>
   (
-    await queryDatabase<{ said: string }>(
+    await queryDatabase<{ content: string }>(
       database.url,
-      "SELECT coalesce(text, filename) AS said FROM replies WHERE ticket_id = $1 AND delivered_at IS NULL",
+      "SELECT coalesce(text, filename) AS content FROM replies WHERE ticket_id = $1 AND delivered_at IS NULL",
       [ticketId],
     )
-  ).map(({ said }) => said);
+  ).map(({ content }) => content);
 
 /** Accepts a message and answers it with these replies. */
 async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<ReplyJob> {

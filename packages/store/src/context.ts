@@ -9,7 +9,7 @@ export interface Context {
   db: Db;
   /** Statements of every message. */
   hot: Db;
-  /** Leases and other state that is recreated after a database crash. */
+  /** Leases and other state that is recreated after a database crash, unless a statement waits for the disk itself. */
   leases: Db;
   /** Records of what callers have received. */
   notes: Db;
@@ -77,7 +77,7 @@ interface BatchOptions<Item> {
  * one round trip and one commit. `run` gets the items in the order of the calls and returns results in the same order.
  * Two statements may run at the same time. If a statement fails because of its data, its items are run one by one, so
  * that a bad one affects no other; if the store is unavailable, all of them fail. Items with the same `keyOf` are never
- * in two statements at the same time, so that they keep their order, and with `isUnique` never in one statement.
+ * in two statements at the same time, so that they keep their order. With `isUnique`, a statement has at most one of them.
  */
 function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,

@@ -234,29 +234,42 @@ test("concurrent plain readers of many chats, each with its own limits, get the 
       const texts = Array.from({ length: 5 }, (_item, place) => `reply ${place} of chat ${index}`);
       const { accepted } = await exchange(db.store, project, newMessage(), texts);
       const taking = { ticketId: accepted.ticketId, instance: await newInstance(), takeId: newId() };
-      return { ...taking, texts, maxReplies: 1 + (index % 6) };
+      return { ...taking, texts, limits: { ...LIMITS, maxReplies: 1 + (index % 6) } };
     }),
   );
+  const [first, small, hidden] = chats;
+  if (first === undefined || small === undefined || hidden === undefined) throw new Error("there are no chats");
+  small.limits = { ...LIMITS, maxBytes: 1 };
+  // Another reader has the first reply and may lose it: a cursor beyond it would acknowledge it.
+  const {
+    replies: [other],
+  } = await db.store.replies.claimFromBuffer(project, hidden.ticketId, await newInstance(), {
+    ...LIMITS,
+    maxReplies: 1,
+  });
+  expect(other).toMatchObject({ text: "reply 0 of chat 2", seq: 2 });
   const pages = await Promise.all(
-    chats.map(({ ticketId, instance, takeId, maxReplies }) =>
-      db.store.replies.claimFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies }, takeId),
+    chats.map(({ ticketId, instance, takeId, limits }) =>
+      db.store.replies.claimFromBuffer(project, ticketId, instance, limits, takeId),
     ),
   );
-  const expected = chats.map(({ texts, maxReplies }) => ({
-    texts: texts.slice(0, maxReplies),
-    more: maxReplies < texts.length,
+  const expected = chats.map((chat) => {
+    const from = chat === hidden ? 1 : 0;
+    const texts = chat.texts.slice(from, chat === small ? 1 : from + chat.limits.maxReplies);
     // The message itself has the first number of its chat.
-    cursor: 1 + Math.min(maxReplies, texts.length),
-  }));
+    const cursor = chat === hidden ? 1 : 1 + texts.length;
+    return { texts, more: from + texts.length < chat.texts.length, cursor };
+  });
   expect(pages.map(({ replies, more, cursor }) => ({ texts: textsOf(replies), more, cursor }))).toEqual(expected);
   // Each reader has claimed its own: releasing one frees no other.
-  const [first] = chats;
-  if (first !== undefined) await db.store.replies.release(project, first.ticketId, first.takeId);
+  await db.store.replies.release(project, first.ticketId, first.takeId);
   const rest = await Promise.all(
     chats.map(({ ticketId, instance }) => db.store.replies.claimFromBuffer(project, ticketId, instance, LIMITS)),
   );
+  const taken = pages.map(({ replies }) => textsOf(replies));
+  const left = chats.map(({ texts }, index) => texts.filter((text) => index === 0 || !taken[index]?.includes(text)));
   expect(rest.map(({ replies }) => textsOf(replies))).toEqual(
-    chats.map(({ texts, maxReplies }, index) => texts.slice(index === 0 ? 0 : maxReplies)),
+    left.map((texts, index) => (index === 2 ? texts.slice(1) : texts)),
   );
 });
 

@@ -127,7 +127,7 @@ UPDATE messages m SET call_ended_at = now() FROM (SELECT count(*) AS count FROM 
 WHERE m.project_id = :project AND m.id = :message_id AND (d.count > 0 OR m.call_ended_at IS NULL);
 
 -- name: claimFromBuffer (prepared)
--- Claims for each reader, one of a chat, the oldest buffered replies that fit into one response. SKIP LOCKED gives readers
+-- Claims for each reader, at most one per chat, the oldest buffered replies that fit into one response. SKIP LOCKED gives readers
 -- of other processes different replies. The candidates are locked before they are summed, since rows of a window function
 -- cannot be locked. Planned once, like `messages.accept`.
 WITH reader AS (
@@ -152,10 +152,10 @@ WITH reader AS (
 ), taken AS (
   UPDATE replies r SET taken_by = f.instance, taken_at = now(), take_id = f.take_id FROM fitting f
     WHERE r.id = f.id RETURNING {{reply_columns}}, f.project_id, f.candidates
-)
-SELECT t.*, i.first_hidden FROM taken t JOIN (
+), hidden AS MATERIALIZED (
   SELECT i.ticket_id, {{first_hidden}} AS first_hidden FROM (SELECT DISTINCT project_id, ticket_id FROM taken) i
-) i USING (ticket_id) ORDER BY t.ticket_id, t.seq;
+)
+SELECT t.*, h.first_hidden FROM taken t JOIN hidden h USING (ticket_id) ORDER BY t.ticket_id, t.seq;
 
 -- name: readBuffer (prepared)
 -- The undelivered replies of a chat after a cursor, as many as fit into one response, and whether there are more.

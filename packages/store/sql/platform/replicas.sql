@@ -1,9 +1,13 @@
 -- name: claimLease (prepared)
 -- Acquires or renews a lease. The row lock serializes concurrent calls; the later one finds the holder. Its commit waits
--- for the disk, unlike others on its connections: after a crash of the database, another process must find the holder.
+-- for the disk, unlike others on its connections: after a crash of the database, another process must find the holder. A
+-- process that waits for the lease writes nothing.
 INSERT INTO service_leases AS l (name, holder, lease_until)
 SELECT :name, :holder::uuid, now() + :lease_ms * interval '1 millisecond'
 FROM (SELECT set_config('synchronous_commit', 'on', true)) durable
+WHERE NOT EXISTS (
+  SELECT FROM service_leases WHERE name = :name AND holder <> :holder::uuid AND lease_until >= now()
+)
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
 WHERE l.holder = excluded.holder OR l.lease_until < now()
 RETURNING 1;

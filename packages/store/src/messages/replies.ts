@@ -184,7 +184,8 @@ const claimFromBufferBatched = batched<Context, BufferReader, DrainPage>(
     for (const row of rows) chats.get(row.ticketId)?.push(row);
     return items.map(({ ticketId }) => asPage(chats.get(ticketId) ?? [], 0));
   },
-  // The rows that one reader of a statement locks are not skipped for another one. Each reads megabytes if there are files.
+  // Rows that one reader of a statement has locked are not skipped for another one. Few share a statement: each may read
+  // megabytes of files, which the others wait for.
   { keyOf: ({ ticketId }) => ticketId, isUnique: true, maxItems: 4 },
 );
 
