@@ -280,6 +280,7 @@ const FAST = {
     "apps/api/src/openapi/generated-clients",
     "apps/messenger/src/poll/run-bot",
     "apps/pipeline/src/ingest/ingest-documents",
+    // Patterns are compared with whole paths, which may contain a folder with one of the names above.
     "tests/journeys",
   ],
 };

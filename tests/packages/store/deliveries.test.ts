@@ -3,7 +3,7 @@ import { newId } from "@svc/store";
 import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, AttemptResult } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { Client } from "pg";
-import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
+import { LIMITS, answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -23,7 +23,6 @@ beforeEach(async () => {
   project = await db.newProject();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 const URL = "http://127.0.0.1:1/hook?a=b";
 
 /** A pending callback. */

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
 import type { DrainPage, ProjectId } from "@svc/store";
-import { answeredRun, claimNow, exchange, newMessage, openTestStore, textReply, textsOf } from "./open-test-store.ts";
+import {
+  LIMITS,
+  answeredRun,
+  claimNow,
+  exchange,
+  newMessage,
+  openTestStore,
+  textReply,
+  textsOf,
+} from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -18,8 +27,6 @@ afterAll(async () => {
 beforeEach(async () => {
   project = await db.newProject();
 });
-
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
 const read = (ticketId: string, after = 0, limits = LIMITS) =>
   db.store.replies.readBuffer(project, ticketId, after, limits);

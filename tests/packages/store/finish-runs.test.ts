@@ -3,7 +3,16 @@ import { countChars } from "@svc/contracts";
 import type { StageMove } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { ClaimedMessage, ProjectId } from "@svc/store";
-import { answeredRun, claimNow, exchange, newMessage, openTestStore, textReply, textsOf } from "./open-test-store.ts";
+import {
+  LIMITS,
+  answeredRun,
+  claimNow,
+  exchange,
+  newMessage,
+  openTestStore,
+  textReply,
+  textsOf,
+} from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -16,7 +25,6 @@ afterAll(async () => {
   await db.close();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 const MOVE: StageMove = { at: "2026-01-01T00:00:00Z", actor: "pipeline", from: "received", to: "triage", why: "test" };
 
 /** Accepts a message into a chat, claims it and opens its ticket. */
@@ -64,8 +72,7 @@ test("a finished run commits message, ticket, event and replies together and rel
   );
   expect(finished).toMatchObject({ replies: { fromSeq: 2, toSeq: 3 }, hasMore: false });
   // The replies returned to a waiting call must match the stored ones.
-  const limits = { maxReplies: 10, maxBytes: 1_000_000, keptDays: 7 };
-  const { replies } = await db.store.replies.readBuffer(project, message.ticketId, 1, limits);
+  const { replies } = await db.store.replies.readBuffer(project, message.ticketId, 1, LIMITS);
   expect(finished?.stored).toEqual(replies);
   expect(await db.store.messages.findState(project, message.messageId)).toBe("answered");
   expect(await db.store.tickets.find(project, message.ticketId)).toMatchObject({

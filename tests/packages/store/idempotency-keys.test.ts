@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { IDEMPOTENCY_HOURS, newId } from "@svc/store";
 import type { IdempotentCall, StoredResponse, ProjectId } from "@svc/store";
-import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
+import { LIMITS, answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -33,8 +33,6 @@ async function newInstance(): Promise<string> {
 
 const keys = () => db.store.idempotencyKeys;
 const hashOf = (body: string) => createHash("sha256").update(body).digest();
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
-
 /** Returns a call with a new key. */
 function newCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
   return {

@@ -163,6 +163,9 @@ export async function reviveLetter(
   return decided !== null;
 }
 
+/** Limits of a response from the buffer, larger than what tests store. */
+export const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
+
 /** Returns the texts of replies in order. */
 export function textsOf(replies: readonly ({ type: "message"; text: string } | { type: "attachment" })[]): string[] {
   return replies.map((reply) => (reply.type === "message" ? reply.text : `<${reply.type}>`));

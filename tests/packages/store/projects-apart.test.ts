@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { answeredRun, claimNow, exchange, newMessage, openTestStore, textsOf } from "./open-test-store.ts";
+import { LIMITS, answeredRun, claimNow, exchange, newMessage, openTestStore, textsOf } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -16,8 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await db.close();
 });
-
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
 test("another project finds, claims and changes nothing of a message", async () => {
   const { store } = db;

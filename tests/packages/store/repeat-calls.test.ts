@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { newId } from "@svc/store";
 import type { CallOutcome, ProjectId, StoredReply } from "@svc/store";
 import {
+  LIMITS,
   answeredRun,
   claimNow,
   newMessage,
@@ -27,7 +28,6 @@ beforeEach(async () => {
   project = await db.newProject();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 /** Number of attempts to hit a race between two statements. */
 const ROUNDS = 40;
 

@@ -4,6 +4,7 @@ import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { Client } from "pg";
 import {
+  LIMITS,
   answeredRun,
   claimNow,
   newMessage,
@@ -97,8 +98,7 @@ const untilWaiting = (count: number) =>
 const sent = () => [{ item: textReply("Mine."), author: "operator" as const }];
 
 async function textsIn(ticketId: string): Promise<string[]> {
-  const limits = { maxReplies: 1_000, maxBytes: 1_000_000, keptDays: 7 };
-  return textsOf((await db.store.replies.readBuffer(project, ticketId, 0, limits)).replies);
+  return textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
 }
 
 describe("a decision", () => {

@@ -2,9 +2,7 @@ import { expect, test } from "@jest/globals";
 import { newId, openStore } from "@svc/store";
 import { migrateTestDatabase, startPostgres, testLog, waitFor } from "@svc/testing";
 import { queryDatabase } from "../../journeys/support/query-database.ts";
-import { SECRET_KEY, exchange, newMessage, textsOf } from "./open-test-store.ts";
-
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
+import { LIMITS, SECRET_KEY, exchange, newMessage, textsOf } from "./open-test-store.ts";
 
 test("after a start of the database all processes get time to reconnect, however long the outage was", async () => {
   const postgres = await startPostgres();

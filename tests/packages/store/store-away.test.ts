@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { isUnavailable, migrateStore, newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
-import { startPostgres, startSilencingProxy, testLog, waitFor } from "@svc/testing";
+import { queryDatabase, startPostgres, startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import type { PrivatePostgres } from "@svc/testing";
 import pg from "pg";
 import { SECRET_KEY, answeredRun, claimNow, newMessage, openAndFinish, textsOf } from "./open-test-store.ts";
@@ -90,6 +90,8 @@ test("the lease of a bot that was acquired just before Postgres was killed keeps
   await postgres.start();
   await waitFor(() => store.ping(), { what: "the store to answer again" });
   expect(await store.serviceLeases.claim("messenger/1", newId(), 60_000)).toBe(false);
+  // Who waits for the lease writes nothing, not even a lock of the row.
+  expect(await queryDatabase(postgres.url, "SELECT xmax::text FROM service_leases")).toEqual([{ xmax: "0" }]);
   expect(await store.serviceLeases.claim("messenger/1", holder, 60_000)).toBe(true);
 });
 

@@ -151,9 +151,9 @@ WITH reader AS (
   ) c WHERE position <= max_replies AND (position = 1 OR total <= max_bytes)
 ), taken AS (
   UPDATE replies r SET taken_by = f.instance, taken_at = now(), take_id = f.take_id FROM fitting f
-    WHERE r.id = f.id RETURNING {{reply_columns}}, f.project_id, f.candidates
+    WHERE r.id = f.id RETURNING {{reply_columns}}, f.candidates
 ), hidden AS MATERIALIZED (
-  SELECT i.ticket_id, {{first_hidden}} AS first_hidden FROM (SELECT DISTINCT project_id, ticket_id FROM taken) i
+  SELECT i.ticket_id, {{first_hidden}} AS first_hidden FROM (SELECT DISTINCT project_id, ticket_id FROM fitting) i
 )
 SELECT t.*, h.first_hidden FROM taken t JOIN hidden h USING (ticket_id) ORDER BY t.ticket_id, t.seq;
 

@@ -174,9 +174,7 @@ interface BufferReader extends DrainLimits {
 
 const claimFromBufferBatched = batched<Context, BufferReader, DrainPage>(
   async (context, items) => {
-    const rows = await sql.claimFromBuffer.all<
-      ReplyRow & { projectId: string; candidates: number; firstHidden: number }
-    >(
+    const rows = await sql.claimFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(
       context.hot,
       columnsOf(items, "projectId", "ticketId", "instance", "takeId", "keptDays", "maxReplies", "maxBytes"),
     );
