@@ -1,6 +1,6 @@
 // `npm test`: static checks; every test on the queues' Postgres backend with the standalone composition, but for those of
-// several processes side by side; then these, and what the queues carry, on Redis with separate processes and on the
-// oldest PostgreSQL that is installed, with its default settings. `npm run soak`: all four compositions in full.
+// several processes side by side; these, and what the queues carry, on Redis with separate processes and on the oldest
+// PostgreSQL that is installed, with its default settings. `npm run soak`: all four compositions in full.
 // `npm test -- FILE … [-t NAME]`: only these, with the options of jest. `npm run test:fast`: types, lint and format, unit
 // tests and those of the store.
 import { spawn } from "node:child_process";
@@ -172,14 +172,12 @@ function summaryOf(failure) {
 const broken = [];
 
 /**
- * Runs jest with a queue backend and a composition; `only` restricts it to some folders, `but` excludes some. If few
- * files fail, they are repeated sequentially: a second failure counts; tests that pass are listed with their first
- * failure, and more than three such tests fail the run. The final results are stored.
+ * Runs jest with a queue backend and a composition; `only` restricts it to some folders, `but` excludes some. Stores the
+ * results. Returns the files that failed, for `repeatFailed`.
  */
 async function runJest({ name, backend, composition, postgresBinDir, only = [], but = [], workers }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
-  const part = name === undefined ? "" : `${name} tests, `;
-  const what = `${part}${backend} backend, ${composition} composition, ${database}`;
+  const what = `${name === undefined ? "" : `${name} tests, `}${backend} backend, ${composition} composition, ${database}`;
   say(`tests on the ${what}`);
   const env = {
     TEST_QUEUE_BACKEND: backend,
@@ -194,27 +192,35 @@ async function runJest({ name, backend, composition, postgresBinDir, only = [], 
   const files = outcome?.testResults ?? [];
   for (const { name, startTime, endTime } of files)
     durations.push({ file: relative(ROOT, name), seconds: (endTime - startTime) / 1_000 });
-  const failed = files.filter(hasFailed).map(({ name }) => name);
+  const failed = files.filter(hasFailed);
   // Without a failed file, jest itself has failed.
   if (outcome === null || (code !== 0 && failed.length === 0)) {
     broken.push(`${what}: jest ended with code ${code}${outcome === null ? " and wrote no results" : ""}`);
     totals.failed++;
   }
-  if (failed.length === 0 || failed.length > MAX_REPEATED_FILES) {
-    countTests(files);
-    return;
-  }
+  if (failed.length === 0 || failed.length > MAX_REPEATED_FILES) countTests(files);
+  else countTests(files.filter((file) => !hasFailed(file)));
+  return { what, env, output, outcome, failed: failed.length > MAX_REPEATED_FILES ? [] : failed };
+}
+
+/**
+ * Repeats the files of a run that failed, if they are few, sequentially and while nothing else runs: a second failure
+ * counts; tests that pass are listed with their first failure, and more than three such tests fail the run.
+ */
+async function repeatFailed({ what, env, output, outcome, failed }) {
+  if (failed.length === 0) return;
   mkdirSync(firstResults, { recursive: true });
   renameSync(output, join(firstResults, basename(output)));
-  say(`once more, alone: ${failed.map((file) => relative(ROOT, file)).join(", ")}`);
-  const again = await jestOnce(output, ["--runInBand", "--runTestsByPath", ...failed], env);
+  say(`once more, alone: ${failed.map(({ name }) => relative(ROOT, name)).join(", ")}`);
+  const again = await jestOnce(output, ["--runInBand", "--runTestsByPath", ...failed.map(({ name }) => name)], env);
   const settled = withRepeated(outcome, again.outcome);
   writeFileSync(output, JSON.stringify(settled));
-  countTests(settled.testResults);
+  const names = new Set(failed.map(({ name }) => name));
+  countTests(settled.testResults.filter(({ name }) => names.has(name)));
   const failedAgain = new Set(settled.testResults.filter(hasFailed).map(({ name }) => name));
-  for (const { name, test, failure } of files.filter(hasFailed).flatMap(failuresOf)) {
+  for (const { name, test, failure } of failed.flatMap(failuresOf)) {
     repeats.push({
-      test: `${test} (${backend}, ${composition})`,
+      test: `${test} (${env.TEST_QUEUE_BACKEND}, ${env.TEST_COMPOSITION})`,
       failure: summaryOf(failure),
       isGood: !failedAgain.has(name),
     });
@@ -284,8 +290,11 @@ const FAST = {
     "tests/journeys",
   ],
 };
-/** The other tests wait for processes that they start: with one worker more, two cores are busy once the checks have ended. */
-const SLOW = { only: FAST.but, workers: 4 };
+/**
+ * The other tests wait for processes that they start: once the checks have ended, four workers keep two cores busy, one
+ * of them with the tests on Redis.
+ */
+const SLOW = { only: FAST.but, workers: hasRedis() ? 3 : 4 };
 /** Tests that a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [
   ["redis", "separate"],
@@ -317,6 +326,13 @@ const BETWEEN_PROCESSES = [
   "tests/journeys/widget-browser-replicas",
 ];
 
+const ON_REDIS = {
+  backend: "redis",
+  composition: "separate",
+  only: [...QUEUED, ...BETWEEN_PROCESSES],
+  workers: 1,
+};
+
 if (asked.length > 0) {
   await prepare(console.log);
   process.exit(await run(process.execPath, [...JEST, ...asked]));
@@ -328,21 +344,19 @@ try {
   say("checks of types, lint and format, beside the first tests");
   const but = isSoak ? [] : [...(hasRedis() ? BETWEEN_PROCESSES : []), ...ONLY_IN_SOAK];
   const standalone = { backend: "postgres", composition: "standalone" };
-  await Promise.all([runChecks(), runJest({ ...standalone, ...FAST, name: "fast" })]);
-  if (!isFast) await runJest({ ...standalone, ...SLOW, but });
+  const [fast] = await Promise.all([runJest({ ...standalone, ...FAST, name: "fast" }), runChecks()]);
+  const runs = [fast];
+  const slow = { ...standalone, ...SLOW, but };
   if (isSoak) {
     const further = [["postgres", "separate"], ...(hasRedis() ? REDIS_COMPOSITIONS : [])];
+    runs.push(await runJest(slow));
     for (const [backend, composition] of further)
-      await runJest({ backend, composition, only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
-  } else if (hasRedis() && !isFast) {
-    const only = [...QUEUED, ...BETWEEN_PROCESSES];
-    await runJest({
-      backend: "redis",
-      composition: "separate",
-      postgresBinDir: await installedPostgres(),
-      only,
-    });
+      runs.push(await runJest({ backend, composition, only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND }));
+  } else if (!isFast) {
+    const onRedis = { ...ON_REDIS, postgresBinDir: await installedPostgres() };
+    runs.push(...(await Promise.all([slow, ...(hasRedis() ? [onRedis] : [])].map(runJest))));
   }
+  for (const ended of runs) await repeatFailed(ended);
 } catch (error) {
   console.error(error.message);
   totals.failed++;

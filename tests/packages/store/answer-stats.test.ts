@@ -131,6 +131,12 @@ describe("the outcome of an answer", () => {
 });
 
 test("the counts only read the index of steps", async () => {
+  const ticketId = await plant(project, ["sent"]);
+  // In a table of a few pages the planner may prefer to read all of it.
+  await db.sql(
+    "INSERT INTO ticket_events (ticket_id, project_id, actor) SELECT $1, $2, 'test' FROM generate_series(1, 5000)",
+    [ticketId, project],
+  );
   await db.sql("VACUUM (ANALYZE) ticket_events");
   const plan = await db.sql<{ "QUERY PLAN": string }>(
     `EXPLAIN SELECT id, ticket_id, at, answer_step, answer_confidence, answer_agent_id FROM ticket_events
