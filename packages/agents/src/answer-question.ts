@@ -25,8 +25,11 @@ const SAME_DOCUMENT_BONUS = 0.5;
 /** Bonus of a passage or part that contains all key words of a follow-up. */
 const KEY_WORDS_BONUS = 3;
 
-/** An answer without any of those words may answer another question, so a person should review it. */
-const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;
+/**
+ * Upper bound for an answer that a person should review: without any of those words it may answer another question, and
+ * if another document gives other figures, that may be the current one.
+ */
+const MAX_DOUBTFUL_CONFIDENCE = 0.4;
 
 /**
  * Upper bound for documents in another language than the question, which share words only by chance: names, numbers.
@@ -143,7 +146,7 @@ function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessag
 
 /** Adjusts the confidence for the conversation and the languages, with the reason. */
 function qualify(
-  { confidence, missing, best, read: { passage } }: ChosenAnswer,
+  { confidence, missing, otherwise, best, read: { passage } }: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
   if (isInOtherLanguage(question, found)) {
@@ -153,12 +156,17 @@ function qualify(
     };
   }
   const named = missing.slice(0, MAX_NAMED_WORDS).map((word) => `"${word}"`);
-  const caveat = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
+  const unmentioned = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
+  const contradiction = otherwise === null ? "" : ` "${headingOf(otherwise)}" gives other figures.`;
   const { keyWords = [], wanted = [] } = followUp ?? {};
-  const isElsewhere =
+  const isDoubtful =
+    otherwise !== null ||
     (keyWords.length > 0 && shareHeld(passage, keyWords, best) === 0) ||
     (wanted.length > 0 && shareHeld(passage, wanted) === 0);
-  return { confidence: isElsewhere ? Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS) : confidence, caveat };
+  return {
+    confidence: isDoubtful ? Math.min(confidence, MAX_DOUBTFUL_CONFIDENCE) : confidence,
+    caveat: unmentioned + contradiction,
+  };
 }
 
 /** Returns the share of words in the title, the headings or the text of a passage, or of a part of it. */

@@ -130,8 +130,25 @@ function priceList(): string {
 let knowledges: TestKnowledge[] = [];
 const answerers = new Map<string, (text: string) => Promise<Answer>>();
 
+const THIS_YEAR = new Date().getFullYear();
+const LAST_YEAR = THIS_YEAR - 1;
+const pricesOf = (ticket: string, card: string) =>
+  `| Ticket | Adult | Family |\n|---|---|---|\n| Day ticket | £${ticket} | £24.00 |\n| Ten-entry card | £${card} | – |`;
+
+/** Documents with figures that differ between two of them, or between the days of the week. */
+const POOL: Readonly<Record<string, string>> = {
+  [`Price list ${LAST_YEAR}`]: pricesOf("8.90", "53.00"),
+  [`Price list ${THIS_YEAR}`]: pricesOf("9.90", "61.00"),
+  "Sauna north": "The sauna opens at 10:00.\n\n| Room | Seats |\n|---|---|\n| Steam room | 12 |",
+  "Sauna south": "The sauna opens at 14:00.\n\n| Room | Seats |\n|---|---|\n| Steam room | 20 |",
+  "Opening hours":
+    "On public holidays the indoor pool is open from 10:00 to 16:00, except on 1 January.\n\n## Hours\n\n| Day | Indoor pool | Sauna |\n|---|---|---|\n| Monday | closed | closed |\n| Tuesday | 06:30–21:00 | 14:00–21:00 |\n| Wednesday | 06:30–21:00 | 10:00–21:00 |",
+  Courses:
+    "| Course | Age | Day and time | Lessons | Price |\n|---|---|---|---|---|\n| Adult beginners | from 16 years | Tuesday 19:00 | 10 | £140.00 |\n| Crawl technique | from 16 years | Friday 19:30 | 6 | £95.00 |",
+};
+
 beforeAll(async () => {
-  for (const [language, documents] of Object.entries({ en: ENGLISH, de: GERMAN })) {
+  for (const [language, documents] of Object.entries({ en: ENGLISH, de: GERMAN, pool: POOL })) {
     const knowledge = await openTestKnowledge();
     knowledges = [...knowledges, knowledge];
     const { store, project, kbId } = knowledge;
@@ -186,4 +203,31 @@ describe("in a small knowledge base", () => {
     expect(cups.length).toBeGreaterThan(0);
     expect(cups[0]).toMatch(/Name: cup · Size: small · Colour: red/);
   });
+});
+
+describe("of documents with different figures for the same", () => {
+  const answer = async (text: string) => (await answerers.get("pool")?.(text)) ?? null;
+
+  test("the one with the newer year in its title is quoted, and the other one if the question names its year", async () => {
+    expect((await answer("How much is a ten-entry card for an adult?"))?.text).toBe("Ten-entry card · Adult: £61.00");
+    expect((await answer(`How much was a ten-entry card for an adult in ${LAST_YEAR}?`))?.text).toContain("£53.00");
+  });
+
+  test("neither is sent if nothing tells them apart, and the reason names the other one", async () => {
+    for (const question of ["When does the sauna open?", "How many seats does the steam room have?"]) {
+      expect(await sent("pool", question)).toBeNull();
+      expect((await answer(question))?.why).toMatch(/"Sauna (north|south)" gives other figures\./);
+    }
+    expect((await answer("How many seats does the steam room in the north have?"))?.why).not.toContain("other figures");
+  });
+});
+
+test("a question about a day of the week is answered by the row of that day, not by the rule for holidays", async () => {
+  expect(await sent("pool", "When is the indoor pool open on Tuesday?")).toContain(
+    "Tuesday · Indoor pool: 06:30–21:00",
+  );
+});
+
+test("the header that says what the rows of a table are selects no column", async () => {
+  expect(await sent("pool", "When does the adult beginners course take place?")).toContain("Tuesday 19:00");
 });

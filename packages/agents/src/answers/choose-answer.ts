@@ -34,6 +34,8 @@ export interface ChosenAnswer {
   routing: number;
   /** Words of the question as written there that the passage has neither in any form nor as a synonym, rarest first. */
   missing: readonly string[];
+  /** A passage of another document that gives other figures for the same, unless the question tells the two apart. */
+  otherwise: Passage | null;
 }
 
 /** Preferences from the conversation: passages to prefer and passages to leave out. */
@@ -91,6 +93,9 @@ const MAX_CONFIDENCE = 0.97;
 /** Upper bound for an answer without a code of the question (a model, an error number): it is about something else. */
 const MAX_CONFIDENCE_WITHOUT_CODE = 0.3;
 
+/** Bonus of a passage, and of a part, with the day of the week that a question names. */
+const DAY_BONUS = 2;
+
 let fitted: AnswerWeights | undefined;
 
 /** Returns the weights that the product uses; read once. */
@@ -114,7 +119,17 @@ export function chooseAnswer(
   });
   const first = ranked[0];
   if (first === undefined) return null;
-  const { best, others, lead } = chooseParts(first, weights, (part) => partBonusOf(first.read.passage, part));
+  const { best, others, lead } = chooseParts(
+    first,
+    weights,
+    (part) => partBonusOf(first.read.passage, part) + dayBonus(question, [part]),
+  );
+  const otherwise = findOtherFigures(question, first.read, best.part, ranked.slice(1));
+  if (otherwise !== null && isNewer(question, otherwise, first.read.passage)) {
+    const isCurrent = ({ documentId }: Passage) => documentId !== first.read.passage.documentId;
+    const preference = { bonusOf: (passage: Passage) => (isCurrent(passage) ? bonusOf(passage) : -Infinity) };
+    return chooseAnswer(question, found, { ...preference, partBonusOf, wasSaid }, weights);
+  }
   const figures = gateFigures(question, found, ranked, { best, lead });
   const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
   // A passage without any word of the question does not answer it, however well its documents match.
@@ -127,7 +142,74 @@ export function chooseAnswer(
     confidence: lacksCode ? Math.min(likely, MAX_CONFIDENCE_WITHOUT_CODE) : likely,
     routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
     missing: missingWords(question, first.read),
+    otherwise: otherwise !== null && isNewer(question, first.read.passage, otherwise) ? null : otherwise,
   };
+}
+
+/** Matches a year from 1900 to 2099. */
+const YEAR = /(?<!\p{N})(?:19|20)\p{N}{2}(?!\p{N})/gu;
+
+/**
+ * Returns whether, by the years in their titles and headings, the first of two passages is the newer one, and not of a
+ * future year. A question with a year may ask about the past.
+ */
+function isNewer({ words }: ReadQuestion, one: Passage, other: Passage): boolean {
+  if (words.some(({ term }) => term.match(YEAR) !== null)) return false;
+  const yearOf = ({ title, headingPath }: Passage) =>
+    Math.max(...([title, ...headingPath].join("\n").match(YEAR) ?? []).map(Number));
+  return yearOf(one) > yearOf(other) && yearOf(one) <= new Date().getFullYear();
+}
+
+/** Returns the bonus of parts, one of which has the day of the week that a question names. */
+function dayBonus({ words, positionsOf }: ReadQuestion, parts: readonly AnswerPart[]): number {
+  if (!words.some(({ isDay }) => isDay)) return 0;
+  const holdsDay = (term: string) => positionsOf(term).some((position) => words[position]?.isDay === true);
+  return parts.some(({ terms }) => terms.some(holdsDay)) ? DAY_BONUS : 0;
+}
+
+/** Numbers without separators, which languages write differently: "1.234,50". */
+const numbersOf = (text: string): string =>
+  (text.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ").replace(/[.,]/g, "");
+
+/**
+ * Returns whether two parts say the same with other figures: sentences that are alike but for numbers, or rows of the same
+ * name and length.
+ */
+function differInFigures(one: AnswerPart, text: string, other: AnswerPart, otherText: string): boolean {
+  if (one.kind !== other.kind) return false;
+  if (one.kind !== "row") {
+    const [said, saidElsewhere] = [text.slice(one.start, one.end), otherText.slice(other.start, other.end)];
+    const withoutNumbers = (sentence: string) => sentence.replace(/\p{N}+(?:[.,]\p{N}+)*/gu, "#").trim();
+    return numbersOf(said) !== numbersOf(saidElsewhere) && withoutNumbers(said) === withoutNumbers(saidElsewhere);
+  }
+  const [cells, otherCells] = [cellsOf(text, one), cellsOf(otherText, other)];
+  if (cells.length !== otherCells.length || cells[0] === "" || cells[0] !== otherCells[0]) return false;
+  return cells.slice(1).some((cell, at) => {
+    const [numbers, otherNumbers] = [numbersOf(cell), numbersOf(otherCells[at + 1] ?? "")];
+    return numbers !== "" && otherNumbers !== "" && numbers !== otherNumbers;
+  });
+}
+
+/**
+ * Returns a passage of another document that gives other figures for the same, such as last year's price list; null if
+ * there is none, or if the question has a word of this document's title or headings that the other's lack.
+ */
+function findOtherFigures(
+  question: ReadQuestion,
+  read: ReadPassage,
+  best: AnswerPart,
+  others: readonly RankedPassage[],
+): Passage | null {
+  const headsOf = ({ titleTerms, headingTerms }: ReadPassage) =>
+    new Set([...titleTerms, ...headingTerms].flatMap((term) => question.positionsOf(term)));
+  const own = headsOf(read);
+  const found = others.find(
+    ({ read: other }) =>
+      other.passage.documentId !== read.passage.documentId &&
+      other.parts.some((part) => differInFigures(best, read.passage.text, part, other.passage.text)) &&
+      [...own].every((position) => headsOf(other).has(position)),
+  );
+  return found?.read.passage ?? null;
 }
 
 /** A passage with its score, in log odds. */
@@ -150,6 +232,7 @@ export function rankPassages(
         weigh(rated.figures, weights.passage) +
         bonusOf(rated.read.passage) +
         stepsBonus(rated.figures) +
+        dayBonus(question, rated.read.parts) +
         similarityBonus(rated.read.passage),
     }))
     .filter(({ value }) => value > -Infinity)
@@ -271,7 +354,9 @@ function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: Ans
   if (part.kind !== "row" || part.heads === undefined) return part;
   const positionsOf = (terms: readonly string[]): Set<number> =>
     new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
-  const own = positionsOf(part.terms);
+  // The header of the first column says what the rows are, so it names no other column.
+  const ofRows = (part.heads[0] ?? []).flatMap((term) => [...question.positionsOf(term)]);
+  const own = new Set([...positionsOf(part.terms), ...ofRows]);
   const held = part.heads.map((terms, at) =>
     at === 0
       ? 0

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { foldWords } from "../language-files.ts";
-import { containsKind, kindOf, readNaming } from "./read-question.ts";
+import { containsKind, kindOf, readNaming, readQuestion } from "./read-question.ts";
 
 describe("readNaming", () => {
   test.each([
@@ -76,5 +76,23 @@ describe("a text that holds a kind of answer", () => {
     expect(holds("duration", "Sie kommt in drei Tagen an.", ["de"])).toBe(true);
     expect(holds("duration", "Sie kommt bald an.", ["de"])).toBe(false);
     expect(holds("duration", "三天内送到", ["zh"])).toBe(true);
+  });
+});
+
+describe("a day of the week", () => {
+  const daysIn = (text: string, language: string) => {
+    const words = foldWords(text).map((word) => ({ word, weight: 1 }));
+    const { words: read } = readQuestion(text, { hits: [], bestPossible: 1, words, languages: [language] });
+    return read.flatMap(({ term, isDay }) => (isDay ? [term] : []));
+  };
+
+  test.each([
+    ["en", "When do you open on Sunday?", ["sunday"]],
+    ["en", "Is the pool open on Easter Sunday?", []],
+    ["de", "Wann habt ihr am Samstag offen?", ["samstag"]],
+    ["fr", "À quelle heure ouvrez-vous le mercredi ?", ["mercredi"]],
+    ["es", "¿Abrís el sábado?", ["sabado"]],
+  ])("is known in %s, but not as a part of a name: %s", (language, text, days) => {
+    expect(daysIn(text, language)).toEqual(days);
   });
 });

@@ -151,6 +151,8 @@ export interface QuestionWord {
   isName: boolean;
   /** Whether it is a name with digits ("E12"). */
   isCode: boolean;
+  /** Whether it is a day of the week, and not one of a name, such as "Easter Sunday". */
+  isDay: boolean;
   /** Whether no document of the knowledge bases contains it. */
   isUnknown: boolean;
 }
@@ -185,6 +187,23 @@ const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 /** Minimum confidence to accept the detected language of a question. */
 const LEAST_LANGUAGE_CONFIDENCE = 0.6;
 
+/** Returns the days of the week in a language, in lower case and without accents. */
+const daysOf = remembered((language: string): ReadonlySet<string> => {
+  const format = new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" });
+  // The first of January 1970 was a Thursday.
+  return new Set(Array.from({ length: 7 }, (_, day) => foldAccents(format.format(day * 86_400_000).toLowerCase())));
+});
+
+/** Returns the days of the week in a question, without those after a word that tells something of the day. */
+function readDays(tokens: readonly Token[], language: string): ReadonlySet<string> {
+  const empty = new Set([...stopWords(language), ...questionWords(language)]);
+  const terms = tokens.map(({ term }) => foldAccents(term));
+  const found = terms.filter(
+    (term, at) => daysOf(language).has(term) && (at === 0 || empty.has(tokens[at - 1]?.term ?? "")),
+  );
+  return new Set(found);
+}
+
 /** Reads a question that was searched for. */
 export function readQuestion(asked: string, { words, passageCount = Infinity, languages }: SearchResult): ReadQuestion {
   const detected = detectLanguage(asked);
@@ -196,6 +215,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   const tokens = tokenize(asked);
   const written = tokens.map(({ start, end }) => asked.slice(start, end));
   const names = new Set([...readNaming(asked)].map(foldAccents));
+  const days = readDays(tokens, language);
   // Weight of a word in no document, with a margin for the share of its form.
   const leastUnknown = 1.15 * Math.log(1 + (passageCount + 0.5) / 0.5);
   const read = [...words]
@@ -211,6 +231,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
         rarity: Math.max(wordRarity(term, language) ** 3, LEAST_RARITY),
         isName: names.has(term),
         isCode: CODE.test(term),
+        isDay: days.has(term),
         isUnknown: weight >= leastUnknown,
       };
     });

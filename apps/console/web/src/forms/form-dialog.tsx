@@ -21,12 +21,21 @@ export function useFields<Values extends Record<string, string>>(initial: Values
   return { values, field };
 }
 
-/** The error of a form as a whole. The element exists before it has a text, so that screen readers announce it. */
-export const FormError = ({ error }: { error: string | null }) => (
-  <p role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
-    {error}
-  </p>
-);
+/**
+ * The error of a form as a whole, scrolled into view. The element exists before it has a text, so that screen readers
+ * announce it.
+ */
+export function FormError({ error }: { error: string | null }) {
+  const ref = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (error !== null) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [error]);
+  return (
+    <p ref={ref} role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
+      {error}
+    </p>
+  );
+}
 
 /**
  * Returns how fields with a `pointer` find their error in `cause`, the error of the last submit, and whether one has

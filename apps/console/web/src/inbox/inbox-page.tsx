@@ -1,6 +1,6 @@
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MailOpen } from "lucide-react";
-import { Suspense, lazy, useDeferredValue, useMemo, useState } from "react";
+import { Suspense, lazy, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useServices, useSession, useCommands } from "../session/services.ts";
 import { lazyDialog } from "../ui/dialog.tsx";
@@ -70,13 +70,21 @@ export function InboxPage() {
     });
   const close = () => void navigate({ to: "/$project/inbox/$view", params: { project, view: viewId }, search });
   const currentId = ticketId ?? cursorId;
+  const currentAt = items.findIndex(({ id }) => id === currentId);
+  // Where the current ticket was before it left the list, such as when it was answered.
+  const lastAt = useRef(-1);
+  useEffect(() => {
+    if (currentId === null) lastAt.current = -1;
+    else if (currentAt >= 0) lastAt.current = currentAt;
+  }, [currentId, currentAt]);
   const inbox: InboxLocation = {
     view: viewId,
     search,
     items,
     move(by) {
-      const at = items.findIndex(({ id }) => id === currentId);
-      const next = at < 0 ? items[0] : items[Math.min(Math.max(at + by, 0), items.length - 1)];
+      // The next ticket has moved up to its place.
+      const after = currentAt >= 0 ? currentAt + by : lastAt.current + Math.min(by, 0);
+      const next = items[Math.min(Math.max(after, 0), items.length - 1)];
       if (next === undefined) return;
       setCursorId(next.id);
       if (isWide || ticketId !== null) open(next.id, ticketId !== null);
