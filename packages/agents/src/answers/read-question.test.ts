@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { tokenize } from "@svc/text";
 import { foldWords } from "../language-files.ts";
 import { containsKind, kindOf, readNaming, readQuestion } from "./read-question.ts";
 
@@ -81,7 +82,7 @@ describe("a text that holds a kind of answer", () => {
 
 describe("a day of the week", () => {
   const daysIn = (text: string, language: string) => {
-    const words = foldWords(text).map((word) => ({ word, weight: 1 }));
+    const words = tokenize(text).map(({ term }) => ({ word: term, weight: 1 }));
     const { words: read } = readQuestion(text, { hits: [], bestPossible: 1, words, languages: [language] });
     return read.flatMap(({ term, isDay }) => (isDay ? [term] : []));
   };
