@@ -57,10 +57,10 @@ changes. \`detail\` explains to people how to fix the request. \`errors\` is pre
   "title": "Invalid request",
   "status": 400,
   "code": "invalid_request",
-  "detail": "The message is not valid: /text must have at least 1 character.",
+  "detail": "The message is not valid: /text must not be empty or only whitespace.",
   "instance": "/api/v1/messages",
   "requestId": "01a1fe7b-4312-7362-b590-0b7f11541fa3",
-  "errors": [{ "pointer": "/text", "code": "too_small", "detail": "must have at least 1 character" }]
+  "errors": [{ "pointer": "/text", "code": "too_short", "detail": "must not be empty or only whitespace" }]
 }
 \`\`\`
 
