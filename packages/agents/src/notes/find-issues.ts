@@ -49,8 +49,8 @@ const SHORT_WORDS = 12;
 const FEW_WORDS = 5;
 
 /**
- * Finds the issues in notes without a model: each sentence or list item with words for a problem or a task, and the
- * following sentences that continue it. Without such words, returns the first meaningful sentence, or else the first
+ * Finds the issues in notes without a model: each sentence or list item with words for a problem or a task, or with a due
+ * date, and the following sentences that continue it. Without such words, returns the first meaningful sentence, or else the first
  * sentence of one or two words. `alsoLanguages` (ISO 639-1) are other possible languages of the parts; `today` is the
  * day of dictation.
  */
@@ -68,7 +68,7 @@ export function findIssues(
     }
     if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part, alsoLanguages)) {
       open.push(part);
-    } else if (tells(part, alsoLanguages)) {
+    } else if (tells(part, alsoLanguages) || hasDeadline(part, today)) {
       if (groups.length === ISSUE_LIMITS.issues) break;
       open = [part];
       groups.push(open);
@@ -110,6 +110,10 @@ const TO_DO = /\[ ?\]/;
 
 const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
   TO_DO.test(mark) || reportsIssue(unsettled(text, language), language, ...also);
+
+/** Returns whether a part has a due date: also with verbs that no list has ("Ship the parcels by Friday"). */
+const hasDeadline = ({ text, language }: CleanPart, today: Date) =>
+  dueDateOf(clausesOf([unsettled(text, language)], language), language, today) !== null;
 
 /**
  * Returns what a sentence does not report as settled: clauses of a sentence without full stops, otherwise all or

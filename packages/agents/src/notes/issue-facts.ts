@@ -106,6 +106,12 @@ function nextDay(today: Date, day: number, month: number | undefined): Date | nu
 
 type DateOf = (today: Date, groups: Readonly<Record<string, string | undefined>>) => Date | null;
 
+/** The date of a day that is written with its year; null if there is no such day, or if it is over. */
+const writtenDay: DateOf = (today, { year, number, day }) => {
+  const date = new Date(Date.UTC(Number(year), Number(number) - 1, Number(day)));
+  return date.getUTCDate() === Number(day) && date.getTime() >= today.getTime() ? date : null;
+};
+
 /** Matches a day, and returns its date; `isBare` is true if it needs no preposition. */
 interface DayPattern {
   source: string;
@@ -165,6 +171,8 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
     ),
     patternOf(`${day}(?: of| de)? ${months}`, dayOf),
     patternOf(`${months} (?:the )?${day}`, dayOf),
+    patternOf("(?<year>\\d{4})-(?<number>\\d{1,2})-(?<day>\\d{1,2})", writtenDay),
+    patternOf("(?<day>\\d{1,2})\\.(?<number>\\d{1,2})\\.(?<year>\\d{4})", writtenDay),
     patternOf("(?<day>\\d{1,2})\\.(?<number>\\d{1,2})\\.?", (today, groups) =>
       nextDay(today, Number(groups["day"]), Number(groups["number"]) - 1),
     ),

@@ -120,6 +120,31 @@ The coffee was nice.`);
     expect(issues).toEqual([expect.objectContaining(wanted)]);
   });
 
+  test("what has a due date is an issue, whatever its verb; a day alone makes none", async () => {
+    const notes = [
+      "Ship the parcels by Friday. Call Ann.",
+      "- post the letter by 2026-12-24\n- call Ann",
+      "Que Marta compre papel antes del viernes. La impresora no funciona.",
+      "Lovely weather tomorrow. Peter is back on Thursday. Call Ann.",
+    ];
+    const found = await Promise.all(notes.map((one) => summarizeNotes({ notes: one, date: "2026-12-01" })));
+    expect(found.map(({ issues }) => issues.map(({ title, dueDate }) => [title, dueDate]))).toEqual([
+      [
+        ["Ship the parcels", "2026-12-04"],
+        ["Call Ann", undefined],
+      ],
+      [
+        ["Post the letter", "2026-12-24"],
+        ["Call Ann", undefined],
+      ],
+      [
+        ["Marta compre papel", "2026-12-04"],
+        ["La impresora no funciona", undefined],
+      ],
+      [["Call Ann", undefined]],
+    ]);
+  });
+
   test("what is settled, praised or only begins and ends the notes is no issue", async () => {
     const notes =
       "Okay, quick memo. The door of room 4 does not close. The coffee machine was broken but that got fixed yesterday. The new display looks great. Okay that's it, bye.";
@@ -149,6 +174,8 @@ The coffee was nice.`);
     ["before the weekend", "2026-11-27"],
     ["this afternoon", "2026-11-24"],
     ["every Thursday", undefined],
+    ["by 2026-12-24", "2026-12-24"],
+    ["by 24.12.2026", "2026-12-24"],
   ])("what has to be done %s is due on %s", async (when, dueDate) => {
     const notes = `Please call the plumber about the shower ${when}.`;
     const { issues } = await summarizeNotes({ notes, date: "2026-11-24" });
