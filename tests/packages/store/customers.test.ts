@@ -272,6 +272,10 @@ describe("customers", () => {
     await say({ userId: "b" });
     await follow();
     expect(await list()).toHaveLength(1);
+    // Another conversation of the second one states its own facts again.
+    await say({ userId: "b", channelMeta: { name: "B", phone: "+49 2222" } });
+    await follow();
+    expect(await customerOf(one)).toMatchObject({ name: "Ann", phone: "+49 1111" });
   });
 });
 

@@ -182,7 +182,8 @@ async function mergeIn(
 }
 
 /**
- * Merges two customers of a project, by their IDs: `into` keeps its fields, completed by those of the other. Null if
+ * Merges two customers of a project, by their IDs: `into` keeps its fields, also when messages say otherwise later, as if an
+ * operator had set them, and is completed by those of the other. Null if
  * the project lacks one of them; repeating a merge has no effect.
  */
 export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<DetailedCustomer | null> {
@@ -192,7 +193,8 @@ export function merge(db: Db, project: ProjectId, intoId: string, fromId: string
     const into = await find(tx, project, intoId);
     const from = await find(tx, project, fromId);
     if (into === null || from === null || into.id === from.id) return from === null ? null : into;
-    await mergeIn(tx, project, { into, from });
+    const kept = FACTS.filter((fact) => fact !== "externalId" && into[fact] !== null);
+    await mergeIn(tx, project, { into: { ...into, edited: [...new Set([...into.edited, ...kept])] }, from });
     return find(tx, project, into.id);
   });
 }
