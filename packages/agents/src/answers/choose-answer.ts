@@ -171,23 +171,40 @@ function dayBonus({ words, positionsOf }: ReadQuestion, parts: readonly AnswerPa
 const numbersOf = (text: string): string =>
   (text.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ").replace(/[.,]/g, "");
 
+/** Returns the cells of the row with this first cell; null if the passage has none, or several, as a timetable. */
+function findRow({ passage, parts }: ReadPassage, name: string): string[] | null {
+  const rows = parts.flatMap((part) => (part.kind === "row" ? [cellsOf(passage.text, part)] : []));
+  const [row, ...others] = rows.filter(([first]) => first === name);
+  return others.length === 0 ? (row ?? null) : null;
+}
+
+/** Returns whether two cells differ in their numbers, or one has words in their place ("closed"). */
+function conflict(cell: string, other: string): boolean {
+  const [numbers, otherNumbers] = [numbersOf(cell), numbersOf(other)];
+  const says = (said: string, text: string) => said !== "" || /\p{L}/u.test(text);
+  return numbers !== otherNumbers && says(numbers, cell) && says(otherNumbers, other);
+}
+
 /**
- * Returns whether two parts say the same with other figures: sentences that are alike but for numbers, or rows of the same
- * name and length.
+ * Returns a test of whether a passage says the same as a part with other figures: in a row of the same name and length, or
+ * in a sentence that is alike but for numbers.
  */
-function differInFigures(one: AnswerPart, text: string, other: AnswerPart, otherText: string): boolean {
-  if (one.kind !== other.kind) return false;
-  if (one.kind !== "row") {
-    const [said, saidElsewhere] = [text.slice(one.start, one.end), otherText.slice(other.start, other.end)];
-    const withoutNumbers = (sentence: string) => sentence.replace(/\p{N}+(?:[.,]\p{N}+)*/gu, "#").trim();
-    return numbersOf(said) !== numbersOf(saidElsewhere) && withoutNumbers(said) === withoutNumbers(saidElsewhere);
+function createContradictionTest(read: ReadPassage, best: AnswerPart): (other: ReadPassage) => boolean {
+  if (best.kind === "row") {
+    const [name = "", ...cells] = cellsOf(read.passage.text, best);
+    if (name === "" || findRow(read, name) === null) return () => false;
+    return (other) => {
+      const [, ...otherCells] = findRow(other, name) ?? [];
+      return cells.length === otherCells.length && cells.some((cell, at) => conflict(cell, otherCells[at] ?? ""));
+    };
   }
-  const [cells, otherCells] = [cellsOf(text, one), cellsOf(otherText, other)];
-  if (cells.length !== otherCells.length || cells[0] === "" || cells[0] !== otherCells[0]) return false;
-  return cells.slice(1).some((cell, at) => {
-    const [numbers, otherNumbers] = [numbersOf(cell), numbersOf(otherCells[at + 1] ?? "")];
-    return numbers !== "" && otherNumbers !== "" && numbers !== otherNumbers;
-  });
+  const textOf = ({ passage }: ReadPassage, { start, end }: AnswerPart) => passage.text.slice(start, end);
+  const withoutNumbers = (sentence: string) => sentence.replace(/\p{N}+(?:[.,]\p{N}+)*/gu, "#").trim();
+  const said = textOf(read, best);
+  return (other) =>
+    other.parts
+      .map((part) => textOf(other, part))
+      .some((text) => numbersOf(text) !== numbersOf(said) && withoutNumbers(text) === withoutNumbers(said));
 }
 
 /**
@@ -203,10 +220,11 @@ function findOtherFigures(
   const headsOf = ({ titleTerms, headingTerms }: ReadPassage) =>
     new Set([...titleTerms, ...headingTerms].flatMap((term) => question.positionsOf(term)));
   const own = headsOf(read);
+  const contradicts = createContradictionTest(read, best);
   const found = others.find(
     ({ read: other }) =>
       other.passage.documentId !== read.passage.documentId &&
-      other.parts.some((part) => differInFigures(best, read.passage.text, part, other.passage.text)) &&
+      contradicts(other) &&
       [...own].every((position) => headsOf(other).has(position)),
   );
   return found?.read.passage ?? null;
