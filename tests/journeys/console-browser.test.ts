@@ -466,6 +466,29 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
+  test("after a reply the keyboard goes on from the place of its ticket, which has left the list", () =>
+    ground.browser.visit(async (open) => {
+      for (const text of ["Place one", "Place two", "Place three"]) await ask(text);
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/shop/inbox/review");
+      const subjects = () =>
+        page
+          .getByRole("region", { name: "Tickets", exact: true })
+          .getByRole("link", { name: /^.*Place (one|two|three)/ })
+          .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+      await waitFor(async () => (await subjects()).length === 3, { what: "three tickets in the list" });
+      const [, , below = ""] = await subjects();
+      await rowOf(page, "Place two").click();
+      await draftOn(page).waitFor();
+      await page.keyboard.press("r");
+      await page.keyboard.type("Here.");
+      await page.keyboard.press("Control+Enter");
+      await rowOf(page, "Place two").waitFor({ state: "detached" });
+      await page.keyboard.press("j");
+      await page.waitForURL((url) => below.startsWith(url.pathname));
+      expect(visitor.errors()).toEqual([]);
+    }));
+
   test("a bulk action skips tickets that a colleague has changed meanwhile, and names them", () =>
     ground.browser.visit(async (open) => {
       const [first, second] = [await ask("Bulk one"), await ask("Bulk two")];

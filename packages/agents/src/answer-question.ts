@@ -115,7 +115,8 @@ export function supportOf(asked: string, found: SearchResult): Support {
   if (chosen === null) return { confidence: 0, odds: NOTHING_FOUND_ODDS, telling: new Map() };
   const telling = question.words.filter(({ rarity, isUnknown }) => rarity >= LEAST_TELLING_RARITY && !isUnknown);
   return {
-    confidence: qualify(chosen, { followUp: null, question, found }).confidence,
+    // A contradiction between their documents makes an answer doubtful, not what the message is about.
+    confidence: qualify({ ...chosen, otherwise: null }, { followUp: null, question, found }).confidence,
     odds: Math.max(chosen.routing, NOTHING_FOUND_ODDS + 1),
     telling: new Map(telling.map(({ term, rarity }) => [term, rarity])),
   };

@@ -146,8 +146,8 @@ export function chooseAnswer(
   };
 }
 
-/** Matches a year from 1900 to 2099. */
-const YEAR = /(?<!\p{N})(?:19|20)\p{N}{2}(?!\p{N})/gu;
+/** Matches a year from 2010 on; earlier ones are rather the name of something ("Model 2000"). */
+const YEAR = /(?<!\p{N})20[1-9]\p{N}(?!\p{N})/gu;
 
 /**
  * Returns whether, by the years in their titles and headings, the first of two passages is the newer one, and not of a

@@ -112,6 +112,16 @@ const writtenDay: DateOf = (today, { year, number, day }) => {
   return date.getUTCDate() === Number(day) && date.getTime() >= today.getTime() ? date : null;
 };
 
+/** Days in numbers, in any language. */
+const WRITTEN_DAYS = [
+  ["(?<year>\\d{4})-(?<number>\\d{1,2})-(?<day>\\d{1,2})", writtenDay],
+  ["(?<day>\\d{1,2})\\.(?<number>\\d{1,2})\\.(?<year>\\d{4})", writtenDay],
+  [
+    "(?<day>\\d{1,2})\\.(?<number>\\d{1,2})(?!\\.\\d)\\.?",
+    (today, { day, number }) => nextDay(today, Number(day), Number(number) - 1),
+  ],
+] as const satisfies readonly (readonly [source: string, dateOf: DateOf])[];
+
 /** Matches a day, and returns its date; `isBare` is true if it needs no preposition. */
 interface DayPattern {
   source: string;
@@ -171,11 +181,7 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
     ),
     patternOf(`${day}(?: of| de)? ${months}`, dayOf),
     patternOf(`${months} (?:the )?${day}`, dayOf),
-    patternOf("(?<year>\\d{4})-(?<number>\\d{1,2})-(?<day>\\d{1,2})", writtenDay),
-    patternOf("(?<day>\\d{1,2})\\.(?<number>\\d{1,2})\\.(?<year>\\d{4})", writtenDay),
-    patternOf("(?<day>\\d{1,2})\\.(?<number>\\d{1,2})\\.?", (today, groups) =>
-      nextDay(today, Number(groups["day"]), Number(groups["number"]) - 1),
-    ),
+    ...WRITTEN_DAYS.map(([source, dateOf]) => patternOf(source, dateOf)),
     patternOf(
       `(?<day>\\d{1,2}(?:st|nd|rd|th|\\.)|${oneOf(ordinals)})(?= ?(?:$|[,.;:!?]|\\p{Ll}+(?:$|[,.])))`,
       dayOf,

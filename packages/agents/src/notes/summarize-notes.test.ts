@@ -176,6 +176,7 @@ The coffee was nice.`);
     ["every Thursday", undefined],
     ["by 2026-12-24", "2026-12-24"],
     ["by 24.12.2026", "2026-12-24"],
+    ["since 24.12.2025", undefined],
   ])("what has to be done %s is due on %s", async (when, dueDate) => {
     const notes = `Please call the plumber about the shower ${when}.`;
     const { issues } = await summarizeNotes({ notes, date: "2026-11-24" });

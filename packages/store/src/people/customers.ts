@@ -182,9 +182,9 @@ async function mergeIn(
 }
 
 /**
- * Merges two customers of a project, by their IDs: `into` keeps its fields, also when messages say otherwise later, as if an
- * operator had set them, and is completed by those of the other. Null if
- * the project lacks one of them; repeating a merge has no effect.
+ * Merges two customers of a project, by their IDs: `into` keeps its fields, which later messages do not override, as if an
+ * operator had set them, and is completed by those of the other. Null if the project lacks one of them; repeating a merge
+ * has no effect.
  */
 export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<DetailedCustomer | null> {
   return db.transaction(async (tx) => {
