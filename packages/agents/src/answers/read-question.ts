@@ -196,12 +196,11 @@ const daysOf = remembered((language: string): ReadonlySet<string> => {
 
 /** Returns the days of the week in a question, without those after a word that tells something of the day. */
 function readDays(tokens: readonly Token[], language: string): ReadonlySet<string> {
-  const empty = new Set([...stopWords(language), ...questionWords(language)]);
+  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || questionWords(language).has(term);
   const terms = tokens.map(({ term }) => foldAccents(term));
-  const found = terms.filter(
-    (term, at) => daysOf(language).has(term) && (at === 0 || empty.has(tokens[at - 1]?.term ?? "")),
+  return new Set(
+    terms.filter((term, at) => daysOf(language).has(term) && tokens.slice(Math.max(0, at - 1), at).every(isEmpty)),
   );
-  return new Set(found);
 }
 
 /** Reads a question that was searched for. */
