@@ -1,4 +1,6 @@
 import type { Agent, Source } from "@svc/contracts";
+import { joinDrafts } from "@svc/store";
+import { cutText } from "@svc/text";
 import { SEARCH_LIMIT, percentOf } from "./answer.ts";
 import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
@@ -13,7 +15,7 @@ import { answerWithModel, holdIfInstructions } from "./grounded/answer-with-mode
 import { streamText } from "./grounded/judge-answer.ts";
 import { containsWord } from "./language-files.ts";
 import { ModelError } from "./models/model-error.ts";
-import { questionOf } from "./question-of.ts";
+import { questionOf, separateQuestions } from "./question-of.ts";
 import { sourceOf } from "./source-of.ts";
 import { classifyMessage, contextAfter } from "./talk/classify-message.ts";
 import type { MessageClass } from "./talk/classify-message.ts";
@@ -48,27 +50,52 @@ const LEAST_TELLING_RARITY = 0.5;
 /** Maximum number of characters of a question that are read. */
 const MAX_ASKED_CHARS = 2_000;
 
+/** Maximum length of a question in a reason. */
+const MAX_SHOWN_CHARS = 80;
+
 /** Maximum number of missing words listed in a reason. */
 const MAX_NAMED_WORDS = 3;
 
-/**
- * Returns the answer to a question verbatim from the documents, without a model: the sentence, row or item and its
- * context, with sources and a confidence. `text` is null if nothing relevant was found.
- */
-async function quoteAnswer({
-  kbIds,
-  text,
-  history,
-  language,
-  search,
-}: {
+/** What is quoted for. */
+interface Quoting {
   kbIds: readonly string[];
   text: string;
   history: readonly HistoryMessage[];
   language: string | undefined;
   search: Search;
-}): Promise<Answer> {
+}
+
+/**
+ * Returns the answer to a message verbatim from the documents, without a model. Each of its questions is answered on
+ * its own, and the confidence is that of the least certain answer: a person completes half an answer. What answers the
+ * message as a whole is used if it has all of that.
+ */
+async function quoteAnswer({ text, history, ...quoting }: Quoting): Promise<Answer> {
   const asked = questionOf(text);
+  const whole = await quoteOne({ ...quoting, text: asked, history });
+  const questions = separateQuestions(asked, quoting.language);
+  if (questions.length === 1) return whole;
+  const answers: Answer[] = [];
+  const said = [...history];
+  for (const [at, question] of questions.entries()) {
+    const answer = await quoteOne({ ...quoting, text: question, history: said });
+    answers.push({ ...answer, why: `${at + 1}. "${cutText(question, MAX_SHOWN_CHARS)}": ${answer.why}` });
+    said.push({ author: "customer", text: question });
+  }
+  const texts = new Set(answers.map(({ text: part }) => part));
+  // One sentence for several questions may answer only one of them.
+  if (texts.size > 1 && [...texts].every((part) => part !== null && whole.text?.includes(part) === true)) return whole;
+  const joined = answers
+    .map((answer) => ({ ...answer, text: answer.text ?? "", sources: [...answer.sources] }))
+    .reduce(joinDrafts);
+  return { ...joined, text: joined.text === "" ? null : joined.text };
+}
+
+/**
+ * Returns the answer to one question verbatim from the documents: the sentence, row or item and its context, with
+ * sources and a confidence. `text` is null if nothing relevant was found.
+ */
+async function quoteOne({ kbIds, text: asked, history, language, search }: Quoting): Promise<Answer> {
   const followUp = readFollowUp(asked, history, language);
   const query = followUp?.query ?? asked;
   const found = await search(query, [...kbIds], SEARCH_LIMIT);

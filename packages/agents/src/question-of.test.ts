@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
+import { questionAsWritten, questionOf, separateQuestions, withoutCourtesies } from "./question-of.ts";
 
 describe("questionOf", () => {
   test.each([
@@ -75,6 +75,36 @@ describe("questionAsWritten", () => {
     ["", ""],
   ])("keeps the words of what %j asks", (message, asked) => {
     expect(questionAsWritten(message)).toBe(asked);
+  });
+});
+
+describe("separateQuestions", () => {
+  test.each([
+    ["When do you open? And how much is a ticket?", ["When do you open?", "how much is a ticket?"]],
+    ["When do you open and how much is a ticket?", ["When do you open", "how much is a ticket?"]],
+    ["Was kostet eine Karte und an welchem Tag ist zu?", ["Was kostet eine Karte", "an welchem Tag ist zu?"]],
+    ["¿Cuánto cuesta la entrada y a qué hora abren?", ["¿Cuánto cuesta la entrada", "a qué hora abren?"]],
+    [
+      "I have an M-200. Does it have a grinder? I also need a filter. Do you sell it?",
+      ["I have an M-200. Does it have a grinder?", "I also need a filter. Do you sell it?"],
+    ],
+    ["Do you repair jugs? I broke mine.", ["Do you repair jugs? I broke mine."]],
+    ["May I bring my dog? Is that so?", ["May I bring my dog? Is that so?"]],
+    ["When and where is the barista course?", ["When and where is the barista course?"]],
+    ["Can I send cups and plates back?", ["Can I send cups and plates back?"]],
+    ["My cup broke and how it happened is unclear.", ["My cup broke and how it happened is unclear."]],
+    ["ticket price", ["ticket price"]],
+    ["", [""]],
+    ["Do you repair jugs? And plates?", ["Do you repair jugs?", "And plates?"]],
+  ])("of %j: %j", (message, questions) => {
+    expect(separateQuestions(message)).toEqual(questions);
+  });
+
+  test("of a long message has four at most, without losing one", () => {
+    const names = Array.from({ length: 9 }, (_, at) => `Where is room B${at}?`);
+    const questions = separateQuestions(names.join(" "));
+    expect(questions).toHaveLength(4);
+    expect(questions.join(" ")).toBe(names.join(" "));
   });
 });
 

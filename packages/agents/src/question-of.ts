@@ -1,7 +1,8 @@
 import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
+import type { Token } from "@svc/text";
 import { lazily } from "./language-files.ts";
 import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
-import { sharedTalk } from "./talk/read-talk.ts";
+import { sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
 import type { Talk } from "./talk/read-talk.ts";
 
 /** Number of sentences at each end that are searched for courtesies. */
@@ -21,6 +22,9 @@ const MIN_WRAPPED_CHARS = 50;
 
 /** A question with fewer words of its own needs the sentences around it: "What shall I do?". */
 const MIN_TELLING_WORDS = 3;
+
+/** Maximum number of separate questions of a message. */
+const MAX_QUESTIONS = 4;
 
 /** Number of characters read to detect a language. */
 const MAX_DETECTED_CHARS = 1_000;
@@ -65,6 +69,57 @@ function readQuestion(text: string): { question: string; written: string } {
   if (isWhole) return { question: text, written: text };
   const join = (of: "text" | "written") => kept.map((part) => part[of].trim()).join(" ");
   return { question: join("text"), written: join("written") };
+}
+
+/**
+ * Returns the separate questions of a message after `questionOf`, in order: "When do you open? And how much is a ticket?",
+ * "When do you open and how much is a ticket?". Each has the statements before it; the last one has everything beyond
+ * `MAX_QUESTIONS`. One element if the message asks one thing.
+ */
+export function separateQuestions(asked: string, chatLanguage?: string): string[] {
+  const { language } = detectLanguage(asked.slice(0, MAX_DETECTED_CHARS), chatLanguage);
+  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || questionWords(language).has(term);
+  const asksAlone = (text: string) => tokenize(text).some((token) => !isEmpty(token));
+  const questions: string[] = [];
+  let stated = "";
+  for (const sentence of sentencesOf(asked)) {
+    const parts = isQuestion(sentence) ? splitAtAnd(sentence.trim(), language) : [];
+    if (parts.length === 0) stated = `${stated} ${sentence.trim()}`.trim();
+    for (const part of parts) {
+      const question = `${stated} ${part}`.trim();
+      stated = "";
+      const previous = questions.at(-1);
+      if (previous !== undefined && (questions.length === MAX_QUESTIONS || !asksAlone(part))) {
+        questions[questions.length - 1] = `${previous} ${question}`;
+      } else {
+        questions.push(question);
+      }
+    }
+  }
+  const last = questions.at(-1);
+  if (last === undefined) return [asked];
+  if (stated !== "") questions[questions.length - 1] = `${last} ${stated}`;
+  return questions.length === 1 ? [asked] : questions;
+}
+
+/** Splits a question at each "and" before a question word: "When do you open and how much is a ticket?". */
+function splitAtAnd(sentence: string, language: string): string[] {
+  const [and] = talkByLanguage().get(language)?.followUp?.beginnings ?? [];
+  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || questionWords(language).has(term);
+  const tokens = tokenize(sentence);
+  const isAsking = (token: Token | undefined) => token !== undefined && questionWords(language).has(token.term);
+  const at = tokens.findIndex(
+    ({ term }, index) =>
+      term === and &&
+      // A preposition may precede it: "and at what time".
+      [tokens[index + 1], tokens[index + 2]].some(isAsking) &&
+      (index === 0 || !tokens.slice(0, index).every(isEmpty)) &&
+      !tokens.slice(index + 1).every(isEmpty),
+  );
+  const [before, after] = [tokens[at], tokens[at + 1]];
+  if (before === undefined || after === undefined) return [sentence];
+  const first = sentence.slice(0, before.start).trim();
+  return [...(first === "" ? [] : [first]), ...splitAtAnd(sentence.slice(after.start), language)];
 }
 
 /** Removes greeting, thanks, closing and signature from a text; empty if it has nothing else. */

@@ -236,3 +236,29 @@ test("a question about a day of the week is answered by the row of that day, not
 test("the header that says what the rows of a table are selects no column", async () => {
   expect(await sent("pool", "When does the adult beginners course take place?")).toContain("Tuesday 19:00");
 });
+
+describe("a message with several questions", () => {
+  test("is answered with the answers to all of them", async () => {
+    for (const question of [
+      "How long does the warranty last? And how expensive is the barista course?",
+      "How long does the warranty last and how expensive is the barista course?",
+    ]) {
+      expect(await sent("en", question)).toMatch(/two years.*\n\n.*79 euros/s);
+    }
+    expect(await sent("de", "Was kostet der Versand? Und wie hoch ist die Kaution?")).toMatch(/4,90.*200/s);
+  });
+
+  test("is not sent if one of them has no certain answer; the draft has the others, and the reason names each", async () => {
+    const question = "How long does the warranty last? And how long does the dishwasher course take?";
+    expect(await sent("en", question)).toBeNull();
+    const answer = await answerers.get("en")?.(question);
+    expect(answer?.text).toContain("two years");
+    expect(answer?.why).toMatch(/^1\. "How long does the warranty last\?": Quotes "Warranty.*2\. "how long does the/s);
+  });
+
+  test("is answered by one passage that has all of it, once", async () => {
+    expect(await sent("en", "How long does the barista course take and how much is it?")).toBe(
+      "Our barista course takes three hours and costs 79 euros. Places are booked online.",
+    );
+  });
+});

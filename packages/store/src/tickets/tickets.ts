@@ -94,10 +94,12 @@ const MAX_WHY_CHARS = 1_000;
 const beginning = (text: string, maxChars: number) =>
   text.length <= maxChars ? text : Array.from(text).slice(0, maxChars).join("");
 
-/** Joins two texts with a separator; parts that the first one contains already are not repeated. */
+/** Joins two texts with a separator; parts that the first one contains already are not repeated, except those of code. */
 function joinTexts(former: string, added: string, between: string): string {
   if (former.trim() === "") return added;
-  return added.trim() === "" || former.includes(added) ? former : `${former}${between}${added}`;
+  const parts = added.includes("```") ? [added] : added.split(between);
+  const others = parts.filter((part) => part.trim() !== "" && !former.includes(part));
+  return [former, ...others].join(between);
 }
 
 /** Returns the identity of a source. */
