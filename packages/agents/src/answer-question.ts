@@ -3,7 +3,7 @@ import { joinDrafts } from "@svc/store";
 import { cutText } from "@svc/text";
 import { SEARCH_LIMIT, percentOf } from "./answer.ts";
 import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
-import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
+import { chooseAnswer, isInOtherLanguage, lacksYear } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
 import type { AnswerPart } from "./answers/rate-passages.ts";
 import { readQuestion } from "./answers/read-question.ts";
@@ -28,8 +28,9 @@ const SAME_DOCUMENT_BONUS = 0.5;
 const KEY_WORDS_BONUS = 3;
 
 /**
- * Upper bound for an answer that a person should review: without any of those words it may answer another question, and
- * if another document gives other figures, that may be the current one.
+ * Upper bound for an answer that a person should review: without any of those words it may answer another question, without
+ * the year of the question its figures may be of another, and if another document gives other figures, that may be the
+ * current one.
  */
 const MAX_DOUBTFUL_CONFIDENCE = 0.4;
 
@@ -189,6 +190,7 @@ function qualify(
   const { keyWords = [], wanted = [] } = followUp ?? {};
   const isDoubtful =
     otherwise !== null ||
+    lacksYear(question, passage) ||
     (keyWords.length > 0 && shareHeld(passage, keyWords, best) === 0) ||
     (wanted.length > 0 && shareHeld(passage, wanted) === 0);
   return {

@@ -144,6 +144,8 @@ const POOL: Readonly<Record<string, string>> = {
     "The sauna opens at 14:00.\n\n| Room | Seats |\n|---|---|\n| Steam room | 20 |\n| Cold pool | closed |",
   "Opening hours":
     "On public holidays the indoor pool is open from 10:00 to 16:00, except on 1 January.\n\n## Hours\n\n| Day | Indoor pool | Sauna |\n|---|---|---|\n| Monday | closed | closed |\n| Tuesday | 06:30–21:00 | 14:00–21:00 |\n| Wednesday | 06:30–21:00 | 10:00–21:00 |",
+  Lockers:
+    "# Lockers\n\nThe following table shows the sizes of our lockers.\n\n| Locker | Width |\n|---|---|\n| S | 30 cm |\n| L | 60 cm |\n\nA lost key costs £15.00.",
   Courses:
     "| Course | Age | Day and time | Lessons | Price |\n|---|---|---|---|---|\n| Adult beginners | from 16 years | Tuesday 19:00 | 10 | £140.00 |\n| Crawl technique | from 16 years | Friday 19:30 | 6 | £95.00 |",
 };
@@ -231,6 +233,20 @@ test("a question about a day of the week is answered by the row of that day, not
   expect(await sent("pool", "When is the indoor pool open on Tuesday?")).toContain(
     "Tuesday · Indoor pool: 06:30–21:00",
   );
+});
+
+test("a sentence that refers to a table is followed by that table", async () => {
+  expect(await sent("pool", "Which sizes of lockers do you have?")).toBe(
+    "The following table shows the sizes of our lockers.\n\n| Locker | Width |\n|---|---|\n| S | 30 cm |\n| L | 60 cm |",
+  );
+  expect(await sent("pool", "What does a lost key of a locker cost?")).toBe("A lost key costs £15.00.");
+});
+
+test("figures are not sent for a year that their document does not name, unless it is this year", async () => {
+  expect(await sent("pool", `How much is a day ticket for an adult in ${THIS_YEAR}?`)).toContain("£9.90");
+  expect(await sent("pool", "How much was a day ticket for an adult in 2019?")).toBeNull();
+  expect(await sent("pool", `How much is a lost key of a locker in ${THIS_YEAR}?`)).toContain("£15.00");
+  expect(await sent("pool", `How much is a lost key of a locker in ${THIS_YEAR + 1}?`)).toBeNull();
 });
 
 test("the header that says what the rows of a table are selects no column", async () => {

@@ -160,6 +160,13 @@ function isNewer({ words }: ReadQuestion, one: Passage, other: Passage): boolean
   return yearOf(one) > yearOf(other) && yearOf(one) <= new Date().getFullYear();
 }
 
+/** Returns whether a question names a year, other than this one, that a passage has not: its figures may be of another. */
+export function lacksYear({ words }: ReadQuestion, { title, headingPath, text }: Passage): boolean {
+  const given = new Set([title, ...headingPath, text].join("\n").match(YEAR));
+  const asked = words.flatMap(({ term }) => term.match(YEAR) ?? []);
+  return asked.some((year) => Number(year) !== new Date().getFullYear() && !given.has(year));
+}
+
 /** Returns the bonus of parts, one of which has the day of the week that a question names. */
 function dayBonus({ words, positionsOf }: ReadQuestion, parts: readonly AnswerPart[]): number {
   if (!words.some(({ isDay }) => isDay)) return 0;

@@ -35,6 +35,10 @@ const DEPENDS_ON_PREVIOUS =
 /** Matches the end of a sentence that introduces what follows: "Run this command:". */
 const INTRODUCES_NEXT = /[:：][*_\s]*$/;
 
+/** Matches a sentence that refers to what follows it, such as a table. */
+const REFERS_TO_NEXT =
+  /(?<!\p{L})(?:tables?|tabellen?|tablas?|tableaux?|tabella|tabela|following|below|folgende[nrsm]?|unten|siguientes?|abajo|suivante?s?|ci-dessous|seguente|seguinte)(?!\p{L})/iu;
+
 /** A paragraph that is bold as a whole: the term of a definition list, or a question above its answer. */
 const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
 
@@ -99,7 +103,7 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
 
 /**
  * Returns the parts with the neighbours they need: after a sentence that ends in a colon the code or list it
- * introduces, after a term or question in bold the text below it, and before such text its term. Adds nothing twice.
+ * introduces, after one that refers to a table this table, after a term or question in bold the text below it, and before such text its term. Adds nothing twice.
  */
 function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
   const used = new Set(chosen.map(({ unit }) => unit));
@@ -108,20 +112,31 @@ function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readon
     if (unit === undefined || used.has(at)) return [];
     used.add(at);
     return [
-      { kind: unit.kind === "code" ? "code" : "sentence", start: unit.start, end: unit.end, unit: at, terms: [] },
+      // A table too is cut at the end of a line.
+      {
+        kind: unit.kind === "code" || unit.kind === "table" ? "code" : "sentence",
+        start: unit.start,
+        end: unit.end,
+        unit: at,
+        terms: [],
+      },
     ];
   };
   const isTerm = (at: number): boolean => {
     const unit = units[at];
     return unit?.kind === "sentence" && TERM.test(text.slice(unit.start, unit.end));
   };
-  const isBelow = (at: number): boolean =>
-    /^[\s>]*$/.test(text.slice(units[at - 1]?.end, units[at]?.start)) && units[at]?.kind !== "table";
+  const isBelow = (at: number): boolean => /^[\s>]*$/.test(text.slice(units[at - 1]?.end, units[at]?.start));
   return chosen.flatMap((part) => {
     const next = part.unit + 1;
     const following = units[next];
     const above = part.kind !== "row" && isTerm(part.unit - 1) && isBelow(part.unit) ? partOf(part.unit - 1) : [];
     if (following === undefined || part.kind !== "sentence" || !isBelow(next)) return [...above, part];
+    if (following.kind === "table") {
+      const said = text.slice(part.start, part.end);
+      const refers = INTRODUCES_NEXT.test(said) || REFERS_TO_NEXT.test(said);
+      return [...above, part, ...(refers && said.length <= MAX_LEAD_CHARS ? partOf(next) : [])];
+    }
     const isList = following.kind === "code" || following.kind === "list";
     const isLed = isTerm(part.unit) || (isList && INTRODUCES_NEXT.test(text.slice(part.start, part.end)));
     if (!isLed || following.end - following.start > MAX_STEPS_CHARS) return [...above, part];
