@@ -1,6 +1,6 @@
 import type { Agent, Source } from "@svc/contracts";
 import { joinDrafts } from "@svc/store";
-import { cutText } from "@svc/text";
+import { cutText, foldAccents } from "@svc/text";
 import { SEARCH_LIMIT, percentOf } from "./answer.ts";
 import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 import { chooseAnswer, isInOtherLanguage, lacksYear } from "./answers/choose-answer.ts";
@@ -102,7 +102,7 @@ async function quoteOne({ kbIds, text: asked, history, language, search }: Quoti
   const found = await search(query, [...kbIds], SEARCH_LIMIT);
   const read = (followUp === null ? asked : `${asked} ${query}`).slice(0, MAX_ASKED_CHARS);
   const question = readQuestion(read, found);
-  const chosen = chooseAnswer(question, found, preferenceOf(followUp, history));
+  const chosen = chooseAnswer(question, found, preferenceOf(question, followUp, history));
   if (chosen === null) {
     return found.hits.length > 0 && found.bestPossible > 0
       ? noAnswer(0, "The relevant passages were already used in this conversation.")
@@ -151,7 +151,11 @@ export function supportOf(asked: string, found: SearchResult): Support {
 }
 
 /** Returns the passages and parts that a follow-up prefers, and those it should not repeat. */
-function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessage[]): AnswerPreference {
+function preferenceOf(
+  question: ReadQuestion,
+  followUp: FollowUp | null,
+  history: readonly HistoryMessage[],
+): AnswerPreference {
   if (followUp === null) return {};
   const { wanted, keyWords } = followUp;
   const said = lastSources(history);
@@ -159,9 +163,9 @@ function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessag
   return {
     bonusOf: (passage) =>
       (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) +
-      KEY_WORDS_BONUS * (shareHeld(passage, keyWords) + shareHeld(passage, wanted)),
+      KEY_WORDS_BONUS * (shareHeld(question, keyWords, passage) + shareHeld(question, wanted, passage)),
     partBonusOf: (passage, part) =>
-      KEY_WORDS_BONUS * (shareHeld(passage, keyWords, part) + shareHeld(passage, wanted, part)),
+      KEY_WORDS_BONUS * (shareHeld(question, keyWords, passage, part) + shareHeld(question, wanted, passage, part)),
     ...(wanted.length === 0
       ? {}
       : {
@@ -191,19 +195,30 @@ function qualify(
   const isDoubtful =
     otherwise !== null ||
     lacksYear(question, passage) ||
-    (keyWords.length > 0 && shareHeld(passage, keyWords, best) === 0) ||
-    (wanted.length > 0 && shareHeld(passage, wanted) === 0);
+    (keyWords.length > 0 && shareHeld(question, keyWords, passage, best) === 0) ||
+    (wanted.length > 0 && shareHeld(question, wanted, passage) === 0);
   return {
     confidence: isDoubtful ? Math.min(confidence, MAX_DOUBTFUL_CONFIDENCE) : confidence,
     caveat: unmentioned + contradiction,
   };
 }
 
-/** Returns the share of words in the title, the headings or the text of a passage, or of a part of it. */
-function shareHeld({ title, headingPath, text }: Passage, words: readonly string[], part?: AnswerPart): number {
+/**
+ * Returns the share of words of a question, or of synonyms, in the title, the headings or the text of a passage, or of a
+ * part of it. The columns of a table belong to each of its rows.
+ */
+function shareHeld(
+  question: ReadQuestion,
+  words: readonly string[],
+  { title, headingPath, text }: Passage,
+  part?: AnswerPart,
+): number {
   if (words.length === 0) return 0;
-  const holds = containsWord([title, ...headingPath, text.slice(part?.start, part?.end)].join("\n"));
-  return words.filter(holds).length / words.length;
+  const heads = part?.heads?.flat() ?? [];
+  const holds = containsWord([title, ...headingPath, text.slice(part?.start, part?.end), ...heads].join("\n"));
+  const meant = new Set([...(part?.terms ?? []), ...heads].flatMap((term) => question.synonymPositionsOf(term)));
+  const isMeant = (word: string) => meant.has(question.words.findIndex(({ term }) => term === foldAccents(word)));
+  return words.filter((word) => holds(word) || isMeant(word)).length / words.length;
 }
 
 /** Returns the sources of the last reply that has any. */

@@ -18,6 +18,9 @@ describe("readFollowUp", () => {
     ["How do I export invoices?", "how much is it?", "how much is it?\nexport invoices"],
     ["How do I export invoices?", "why?", "why?\nexport invoices"],
     ["How do I export invoices?", "can you give an example?", "can you give an example?\nexport invoices"],
+    ["When is the yoga course?", "how many lessons?", "how many lessons?\nyoga course"],
+    ["When is the yoga course?", "what age?", "what age?\nyoga course"],
+    ["Wann ist der Yogakurs?", "Wie viele Stunden?", "Wie viele Stunden?\nyogakurs"],
     ["Wie exportiere ich Rechnungen?", "Was kostet es?", "Was kostet es?\nexportiere rechnungen"],
   ])("after %j, %j takes its topic with it", (before, text, query) => {
     expect(readFollowUp(text, said(before))?.query).toBe(query);
@@ -28,6 +31,8 @@ describe("readFollowUp", () => {
     "Is it possible to pay by card?",
     "And how do I move all invoices of last year to another account before it is closed for good?",
     "Gibt es eine App?",
+    "How many users can export?",
+    "What is a voucher?",
     "ok",
     "yes",
     "thanks!",

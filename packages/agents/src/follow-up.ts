@@ -1,6 +1,7 @@
 import { detectLanguage, isSameWord, questionWords, stopWords, tokenize } from "@svc/text";
 import type { Token } from "@svc/text";
 import type { HistoryMessage } from "./answer.ts";
+import { kindOf } from "./answers/read-question.ts";
 import { questionOf } from "./question-of.ts";
 import { classifyMessage } from "./talk/classify-message.ts";
 import { sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
@@ -28,6 +29,9 @@ const MAX_OWN_WORDS = 2;
 
 /** The same for a message that begins with "and" or a similar word. */
 const MAX_OWN_WORDS_AFTER_AND = 4;
+
+/** Maximum number of words of a question without a verb. */
+const MAX_ELLIPTIC_WORDS = 4;
 
 /** Maximum number of earlier messages of the customer that are read. */
 const MAX_MESSAGES_BACK = 6;
@@ -61,6 +65,7 @@ export function readFollowUp(text: string, history: readonly HistoryMessage[], l
 
 /** What distinguishes topic words from others in a language. */
 interface Lexicon {
+  language: string;
   beginnings: ReadonlySet<string>;
   phrases: readonly (readonly string[])[];
   pronouns: ReadonlySet<string>;
@@ -100,6 +105,7 @@ function lexiconOf(language: string): Lexicon {
   const phrases = words.phrases.map(termsOf).filter((phrase) => phrase.length > 0);
   const grammar = [beginnings, pronouns, articles, stops, questionWords(language)];
   const lexicon: Lexicon = {
+    language,
     beginnings,
     phrases,
     pronouns,
@@ -131,7 +137,13 @@ function resolveAfter(text: string, topic: string, lexicon: Lexicon): FollowUp |
   const begins = phrase.length > 0 || (lexicon.beginnings.has(terms[0] ?? "") && terms.length > 1);
   const isMarked = begins && own.length <= MAX_OWN_WORDS_AFTER_AND;
   const refersBack = own.length <= MAX_OWN_WORDS && hasPronoun(terms, lexicon);
-  if (!isMarked && !refersBack && !(own.length === 0 && asks)) return null;
+  // "What age?", "How many lessons?"
+  const isElliptic =
+    own.length === 1 &&
+    own[0] === tokens.at(-1) &&
+    lexicon.questionWords.has(terms[0] ?? "") &&
+    (terms.length === 2 || (terms.length <= MAX_ELLIPTIC_WORDS && kindOf(text, [lexicon.language]) === "number"));
+  if (!isMarked && !refersBack && !isElliptic && !(own.length === 0 && asks)) return null;
   const earlier = topicWords(topic, lexicon);
   const query = own.length === 0 ? `${text}\n${earlier.join(" ")}` : merge(text, own, topic, lexicon);
   return { query, keyWords: wanted.length > 0 ? earlier : own.map(({ term }) => term), wanted };

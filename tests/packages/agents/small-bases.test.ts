@@ -128,7 +128,7 @@ function priceList(): string {
 }
 
 let knowledges: TestKnowledge[] = [];
-const answerers = new Map<string, (text: string) => Promise<Answer>>();
+const answerers = new Map<string, (text: string, ...before: string[]) => Promise<Answer>>();
 
 const THIS_YEAR = new Date().getFullYear();
 const LAST_YEAR = THIS_YEAR - 1;
@@ -158,10 +158,11 @@ beforeAll(async () => {
     for (const [title, text] of Object.entries(documents)) await knowledge.add(`${title}.md`, text, { title });
     if (language === "en") await addPrices(knowledge);
     const agent: Agent = await store.agents.insert(project, { name: "shop", kbIds: [kbId] });
-    answerers.set(language, (text) =>
+    answerers.set(language, (text, ...before) =>
       answerQuestion({
         agent,
         text,
+        history: before.map((said) => ({ author: "customer", text: said })),
         search: (query, kbIds, limit) => searchKnowledge({ store }, project, { query, kbIds, limit }),
       }),
     );
@@ -185,8 +186,8 @@ async function addPrices(knowledge: TestKnowledge): Promise<void> {
 /** Confidence from which answers are sent automatically. */
 const THRESHOLD = 0.5;
 
-async function sent(language: string, text: string): Promise<string | null> {
-  const answer = await answerers.get(language)?.(text);
+async function sent(language: string, text: string, ...before: string[]): Promise<string | null> {
+  const answer = await answerers.get(language)?.(text, ...before);
   return answer === undefined || answer.confidence < THRESHOLD ? null : answer.text;
 }
 
@@ -251,6 +252,15 @@ test("figures are not sent for a year that their document does not name, unless 
 
 test("the header that says what the rows of a table are selects no column", async () => {
   expect(await sent("pool", "When does the adult beginners course take place?")).toContain("Tuesday 19:00");
+});
+
+test("after a question about a row of a table, one about its other columns is answered by that row", async () => {
+  const before = "How much is the adult beginners course?";
+  for (const question of ["how many lessons?", "how many lessons is that?"]) {
+    expect(await sent("pool", question, before)).toBe("Adult beginners · Lessons: 10");
+  }
+  expect(await sent("pool", "what age?", before)).toBe("Adult beginners · Age: from 16 years");
+  expect(await sent("pool", "how much does it cost?", "When is the crawl course?")).toContain("Price: £95.00");
 });
 
 describe("a message with several questions", () => {
