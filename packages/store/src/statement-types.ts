@@ -366,7 +366,7 @@ export interface Statements {
     insert: [{ project: string; id: readonly (string | null)[]; alias: readonly (string | null)[]; firstSeenAt: readonly (Date | string | null)[]; lastSeenAt: readonly (Date | string | null)[] }, object];
     linkTickets: [{ ticketId: readonly (string | null)[]; customerId: readonly (string | null)[] }, object];
     listOpenTickets: [{ id: string; project: string }, { id: string }];
-    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; value: number }];
+    listPage: [{ project: string; id: string; value: number | string; q: string; word: string; second: string; others: readonly (string | null)[]; digits: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; value: number }];
     lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveNotes: [{ intoId: string; fromId: string; project: string }, object];

@@ -255,6 +255,29 @@ describe("customers", () => {
     expect(pages).toEqual([...names].toReversed());
   });
 
+  test("are found without accents, by words in any order, and by a phone number however it is written", async () => {
+    const people = [
+      { name: "José Müller", phone: "+49 30 1234-567" },
+      { name: "Kirsten Sørensen-Groß", phone: "0151 98 76 54 32" },
+      { name: "Ирина Й", phone: "+49 (0)40 99 88 77" },
+    ];
+    for (const channelMeta of people) await say({ userId: channelMeta.name, channelMeta });
+    await follow();
+    const named = async (q: string) => (await list({ q })).map(({ name }) => name?.split(" ")[0]);
+    for (const q of ["jose muller", "MÜLLER JOSÉ", "mull jos", "Jose\u0301"])
+      expect([q, await named(q)]).toEqual([q, ["José"]]);
+    expect(await named("sorensen-gross")).toEqual(["Kirsten"]);
+    expect(await named("GROSS Kirsten Sørensen")).toEqual(["Kirsten"]);
+    expect(await named("ирина")).toEqual(["Ирина"]);
+    expect(await named("jose kirsten")).toEqual([]);
+    for (const q of ["030 1234567", "+49301234567", "0049 30 1234 567", "(030) 12 34 567", "1234567"]) {
+      expect([q, await named(q)]).toEqual([q, ["José"]]);
+    }
+    expect(await named("+49 151 98765432")).toEqual(["Kirsten"]);
+    expect(await named("040-998877")).toEqual(["Ирина"]);
+    expect(await named("99")).toEqual(["Ирина"]);
+  });
+
   test("are merged by hand: conversations, identities and missing data move, and old links still work", async () => {
     const [one, other] = [
       await say({ userId: "a", channelMeta: { name: "Ann", phone: "+49 1111" } }),

@@ -5,6 +5,9 @@ coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value))
   SELECT kind, value FROM customer_identities WHERE customer_id = c.id AND kind <> 'merged'
   ORDER BY kind IN ('visitor', 'chat'), created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
 
+-- fragment: searchKey
+customer_search_key(c.search_text, c.phone)
+
 -- name: lock
 -- Serializes writers of the customers of a project: two could each create a customer for the same identity. Locked
 -- after tickets.
@@ -17,12 +20,19 @@ SELECT {{columns}}, c.notes FROM customers c WHERE c.project_id = :project AND c
   WHERE i.project_id = :project AND i.kind = 'merged' AND i.value = :id::uuid::text), :id::uuid);
 
 -- name: listPage
--- A page of customers, the most recently seen first. Goes along the index on last_seen_at, or that on trigrams. The value
--- is that time in microseconds.
+-- A page of customers, the most recently seen first: those with all of the words, these digits in their phone number, or
+-- this identity. PostgreSQL estimates how many have `word` and `second`, the longest. Goes along the index on
+-- last_seen_at, or that on trigrams. The value is that time in microseconds.
 SELECT {{columns}}, {{lastSeenUs}} AS value FROM customers c
 WHERE c.project_id = :project AND (:id::uuid IS NULL
     OR (c.last_seen_at, c.id) < (timestamptz 'epoch' + :value::bigint * interval '1 microsecond', :id))
-  AND (:pattern::text IS NULL OR c.search_text LIKE :pattern OR c.id = ANY (ARRAY(
+  AND (:q::text IS NULL
+    OR {{searchKey}} LIKE '%' || customer_search_key(:word, NULL) || '%'
+      AND (:second::text IS NULL
+        OR {{searchKey}} LIKE '%' || customer_search_key(:second, NULL) || '%')
+      AND (:others::text[] IS NULL OR {{searchKey}} LIKE ALL (ARRAY(
+        SELECT '%' || customer_search_key(other, NULL) || '%' FROM unnest(:others::text[]) AS other)))
+    OR {{searchKey}} LIKE '%' || :digits || '%' OR c.id = ANY (ARRAY(
     SELECT i.customer_id FROM customer_identities i
     WHERE i.project_id = :project AND i.kind = ANY ('{user,email,telegram,visitor,chat,merged}') AND i.value = :q)))
 ORDER BY c.last_seen_at DESC, c.id DESC LIMIT :limit;

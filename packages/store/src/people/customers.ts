@@ -50,21 +50,44 @@ export async function lockCustomers(tx: Db, project: ProjectId): Promise<void> {
 export const find = (db: Db, project: ProjectId, id: string): Promise<DetailedCustomer | null> =>
   sql.find.one<DetailedCustomer>(db, { project, id });
 
+/** A phone number as people write it. */
+const PHONE = /^\+?[\d\s()./-]+$/;
+/** A number with fewer digits is searched for like a word. */
+const MIN_PHONE_DIGITS = 4;
+/** The last digits of a number are searched for: it may be stored without the prefix of its country. */
+const MAX_PHONE_DIGITS = 8;
+
+/** Parameters of a search of customers: all words in any order, or a part of a phone number however it is grouped. */
+function searchOf(q: string | undefined) {
+  const words = (q ?? "").split(/\s+/).filter((word) => word !== "");
+  const [word = "", second, ...others] = words
+    .map((found) => found.replaceAll(/[\\%_]/g, String.raw`\$&`))
+    .sort((a, b) => b.length - a.length);
+  const isPhone = PHONE.test(words.join(" "));
+  const digits = isPhone ? words.join("").replace("(0)", "").replaceAll(/\D/g, "").replace(/^0+/, "") : "";
+  return {
+    q,
+    word,
+    second,
+    // Null, with which PostgreSQL estimates better than with an empty list.
+    others: others.length === 0 ? null : others,
+    digits: digits.length < MIN_PHONE_DIGITS ? null : digits.slice(-MAX_PHONE_DIGITS),
+  };
+}
+
 /** A page of the customers of a project, the most recently seen first, with the cursor of the next page. */
 export async function listPage(
   db: Db,
   project: ProjectId,
   { limit, after, q }: CustomerListQuery,
 ): Promise<{ customers: CustomerRecord[]; next: KeyPosition | null }> {
-  const pattern = q === undefined ? null : `%${q.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
   const rows = await sql.listPage.all<CustomerRecord & { value: number }>(db, {
     project,
     // One extra row shows whether there is another page.
     limit: limit + 1,
     id: after?.id,
     value: after?.value,
-    q,
-    pattern,
+    ...searchOf(q),
   });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
