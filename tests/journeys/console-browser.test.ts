@@ -538,15 +538,19 @@ describeInBrowser("a day of operators", () => {
       const fay = await ground.addPerson("Fay Fell", [{ project: "shop", role: "operator" }]);
       const { ticketId } = await ask("Do you ship to Iceland?");
       const visitor = await ground.enter(open, fay);
-      const page = await visitor.openPath("/shop/administration/canned-replies");
+      const page = await visitor.openPath("/shop/administration/tags");
+      await page.getByRole("link", { name: "Canned replies" }).click();
       await button(page, "New canned reply").first().click();
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("Name", { exact: true }).fill("Iceland");
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.nickname}}. ");
       await dialog.getByText("Unknown: {{customer.nickname}}.").waitFor();
-      // A single key press does not discard typed text.
-      await page.keyboard.press("Escape");
-      await button(page, "Keep editing").click();
+      // Neither a single key press discards typed text nor the Back button.
+      for (const leave of [() => page.keyboard.press("Escape"), () => page.evaluate("history.back()")]) {
+        await leave();
+        await button(page, "Keep editing").click();
+        await button(page, "Keep editing").waitFor({ state: "detached" });
+      }
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
       await dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" }).click();
       await dialog.getByRole("region", { name: "Preview" }).getByText("Fay Fell").waitFor();

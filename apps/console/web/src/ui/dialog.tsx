@@ -1,3 +1,4 @@
+import { useBlocker } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { createElement, lazy, Suspense, useEffect, useId, useRef, useState } from "react";
 import type { ComponentType, FunctionComponent, ReactNode, Ref } from "react";
@@ -20,13 +21,25 @@ const isOfForm = (target: EventTarget) =>
 
 const WIDTHS = { small: "max-w-md", normal: "max-w-xl", wide: "max-w-4xl" } as const;
 
-/** Opens a modal dialog while the component is mounted, and asks before text typed into a form is discarded. */
+/**
+ * Opens a modal dialog while the component is mounted, and asks before text typed into a form is discarded: by closing it,
+ * by the Back button, or by a reload. Submitting a form may lead to another page.
+ */
 function useModal(onClose: () => void, keepsText: boolean) {
   const ref = useRef<HTMLDialogElement>(null);
   const keepWriting = useRef<HTMLButtonElement>(null);
   const writtenIn = useRef<Element | null>(null);
   const isTyped = useRef(false);
   const [isAsking, setAsking] = useState(false);
+  const asksFirst = () => isTyped.current && !keepsText;
+  const blocker = useBlocker({ shouldBlockFn: asksFirst, enableBeforeUnload: asksFirst, withResolver: true });
+  const ask = () => {
+    if (!isAsking) writtenIn.current = document.activeElement;
+    setAsking(true);
+  };
+  useEffect(() => {
+    if (blocker.status === "blocked") ask();
+  }, [blocker.status]);
   useEffect(() => {
     if (isAsking) keepWriting.current?.focus();
   }, [isAsking]);
@@ -50,12 +63,17 @@ function useModal(onClose: () => void, keepsText: boolean) {
     onInput: (target: EventTarget) => {
       if (isOfForm(target)) isTyped.current = true;
     },
-    leave: () => {
-      if (!isTyped.current || keepsText) return onClose();
-      if (!isAsking) writtenIn.current = document.activeElement;
-      setAsking(true);
+    onSubmit: () => {
+      isTyped.current = false;
+    },
+    leave: () => (asksFirst() ? ask() : onClose()),
+    discard: () => {
+      isTyped.current = false;
+      onClose();
+      if (blocker.status === "blocked") blocker.proceed();
     },
     goOn: () => {
+      if (blocker.status === "blocked") blocker.reset();
       setAsking(false);
       if (writtenIn.current instanceof HTMLElement) writtenIn.current.focus();
     },
@@ -121,8 +139,8 @@ function DiscardBar({
 
 /**
  * A dialog over the page: the browser's own element, which traps the focus, closes with Escape or a click outside, and
- * restores the focus. It is open while the component is mounted. After text was typed into a form in it, Escape and
- * clicks outside ask first.
+ * restores the focus. It is open while the component is mounted. After text was typed into a form in it, Escape,
+ * clicks outside, the Back button and a reload ask first.
  */
 export function Dialog({
   title,
@@ -144,13 +162,14 @@ export function Dialog({
   footer?: ReactNode;
 }) {
   const titleId = useId();
-  const { ref, keepWriting, isAsking, onInput, leave, goOn } = useModal(onClose, keepsText);
+  const { ref, keepWriting, isAsking, onInput, onSubmit, leave, discard, goOn } = useModal(onClose, keepsText);
   return (
     <dialog
       ref={ref}
       tabIndex={-1}
       aria-labelledby={titleId}
       onInput={({ target }) => onInput(target)}
+      onSubmit={onSubmit}
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
@@ -171,7 +190,7 @@ export function Dialog({
         <div data-dialog-body tabIndex={0} className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
           {children}
         </div>
-        {isAsking && <DiscardBar ref={keepWriting} onDiscard={onClose} onKeep={goOn} />}
+        {isAsking && <DiscardBar ref={keepWriting} onDiscard={discard} onKeep={goOn} />}
         {footer !== undefined && !isAsking && (
           <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-4 py-3">
             {footer}
