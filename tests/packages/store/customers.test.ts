@@ -300,6 +300,22 @@ describe("customers", () => {
     await follow();
     expect(await customerOf(one)).toMatchObject({ name: "Ann", phone: "+49 1111" });
   });
+
+  test("of which several are merged by hand keep each address and number, and are found by them", async () => {
+    const emails = ["a@example.org", "b@example.org", "c@example.org", "b@example.org"];
+    const tickets: string[] = [];
+    for (const [at, email] of emails.entries()) {
+      const channelMeta = { email, phone: "+49 1111" };
+      tickets.push(await say({ userId: `u${at}`, channelMeta }));
+      await follow();
+    }
+    const [into, ...others] = await Promise.all(tickets.map(customerOf));
+    for (const { id } of others) await db.store.customers.merge(project, into?.id ?? "", id);
+    const [merged, ...more] = await list({ q: "c@example.org" });
+    expect(more).toEqual([]);
+    expect(merged).toMatchObject({ id: into?.id, email: "a@example.org", phone: "+49 1111" });
+    expect(merged?.attributes).toEqual({ email2: "b@example.org", email3: "c@example.org" });
+  });
 });
 
 describe("a blocked customer", () => {

@@ -138,11 +138,33 @@ export function withFactsOf(customer: CustomerRecord, person: TicketPerson): Cus
   return hasNews || isSeen ? changed : null;
 }
 
-/** Merges two customers: the fields of `into`, completed by those of `from`; blocked and unsubscribed if either was. */
+/** Attributes for what both of two merged customers have, and one can have only once: `email2`, `email3`. */
+function secondContacts(into: CustomerRecord, from: CustomerRecord): CustomerRecord["attributes"] {
+  const found: CustomerRecord["attributes"] = {};
+  const known = { ...from.attributes, ...into.attributes };
+  for (const fact of ["email", "phone"] as const) {
+    const value = from[fact];
+    if (value === null || into[fact] === null || [into[fact], ...Object.values(known)].includes(value)) continue;
+    let number = 2;
+    while (known[`${fact}${number}`] !== undefined) number += 1;
+    found[`${fact}${number}`] = value;
+  }
+  return found;
+}
+
+/**
+ * Merges two customers: the fields of `into`, completed by those of `from`, of which another address or number becomes an
+ * attribute; blocked and unsubscribed if either was.
+ */
 export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAttributes: number): CustomerRecord {
   const merged = { ...into, version: into.version + 1 };
   for (const fact of FACTS) merged[fact] ??= from[fact];
-  const attributes = Object.entries({ ...into.attributes, ...from.attributes, ...into.attributes });
+  const attributes = Object.entries({
+    ...into.attributes,
+    ...secondContacts(into, from),
+    ...from.attributes,
+    ...into.attributes,
+  });
   return {
     ...merged,
     isBlocked: into.isBlocked || from.isBlocked,
