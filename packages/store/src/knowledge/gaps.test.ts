@@ -11,6 +11,7 @@ describe("two questions", () => {
     ["a slip of the pen", "reset password", "reset pasword"],
     ["one wrong letter", "export calendar", "export calender"],
     ["a number that only one has", "error display shows", "error display shows 7"],
+    ["another order number", "where order 104231", "where order 99107-2"],
   ])("are the same with %s", (_, one, other) => {
     expect([isSame(one, other), isSame(other, one)]).toEqual([true, true]);
   });

@@ -20,12 +20,17 @@ const MIN_MISSPELT_CHARS = 6;
 
 const HAS_DIGIT = /\p{N}/u;
 
+/** Matches the number of one order, invoice or customer, which says nothing about the question. */
+const INDIVIDUAL = /\p{N}{5}/u;
+
 /**
  * Returns the similarity of two questions, 0 to 1: twice the number of shared terms divided by the number of all terms.
  * Two forms of a word count as shared, and so does a typo. If each question has a code or number that the other lacks
- * (`K-1050`, `K-2000`), they are different.
+ * (`K-1050`, `K-2000`), they are different. Numbers of five or more digits are ignored.
  */
-export function similarityOf(one: readonly string[], other: readonly string[]): number {
+export function similarityOf(oneTerms: readonly string[], otherTerms: readonly string[]): number {
+  const isShared = (term: string) => !INDIVIDUAL.test(term);
+  const [one, other] = [oneTerms.filter(isShared), otherTerms.filter(isShared)];
   if (one.length === 0 || other.length === 0) return 0;
   const isNumberOf = (terms: readonly string[]) => (term: string) => HAS_DIGIT.test(term) && !terms.includes(term);
   if (one.some(isNumberOf(other)) && other.some(isNumberOf(one))) return 0;
