@@ -108,9 +108,9 @@ async function quoteOne({ kbIds, text: asked, history, language, search }: Quoti
       ? noAnswer(0, "The relevant passages were already used in this conversation.")
       : noAnswer(0, `No passage matches ${quoteWords(found)}.`);
   }
-  const { confidence, caveat } = qualify(chosen, { followUp, question, found });
   const { text: answer, quote } = writeAnswer(chosen, { wantsSteps: question.kind === "steps" });
   const { passage } = chosen.read;
+  const { confidence, caveat } = qualify(chosen, { followUp, question, found });
   if (confidence < MIN_CONFIDENCE || answer === "") {
     return noAnswer(
       confidence,
@@ -214,7 +214,8 @@ function shareHeld(
   part?: AnswerPart,
 ): number {
   if (words.length === 0) return 0;
-  const heads = part?.heads?.flat() ?? [];
+  // The header of the first column says what the rows are.
+  const heads = part?.heads?.slice(1).flat() ?? [];
   const holds = containsWord([title, ...headingPath, text.slice(part?.start, part?.end), ...heads].join("\n"));
   const meant = new Set([...(part?.terms ?? []), ...heads].flatMap((term) => question.synonymPositionsOf(term)));
   const isMeant = (word: string) => meant.has(question.words.findIndex(({ term }) => term === foldAccents(word)));

@@ -1,5 +1,6 @@
 import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
 import type { Token } from "@svc/text";
+import { askingVerbs } from "./answers/read-question.ts";
 import { lazily } from "./language-files.ts";
 import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
 import { sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
@@ -73,23 +74,31 @@ function readQuestion(text: string): { question: string; written: string } {
 
 /**
  * Returns the separate questions of a message after `questionOf`, in order: "When do you open? And how much is a ticket?",
- * "When do you open and how much is a ticket?". Each has the statements before it; the last one has everything beyond
+ * "when do you open and how much is a ticket". Each has the statements before it; the last one has everything beyond
  * `MAX_QUESTIONS`. One element if the message asks one thing.
  */
 export function separateQuestions(asked: string, chatLanguage?: string): string[] {
   const { language } = detectLanguage(asked.slice(0, MAX_DETECTED_CHARS), chatLanguage);
-  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || questionWords(language).has(term);
-  const asksAlone = (text: string) => tokenize(text).some((token) => !isEmpty(token));
+  const words = askingWords(language);
+  const sentences = sentencesOf(asked).map((sentence) => sentence.trim());
+  // Beside a question, "When I open it, it crashes" is a statement; without question marks, "when do you open" asks.
+  const hasMarks = sentences.some(isQuestion);
   const questions: string[] = [];
   let stated = "";
-  for (const sentence of sentencesOf(asked)) {
-    const parts = isQuestion(sentence) ? splitAtAnd(sentence.trim(), language) : [];
-    if (parts.length === 0) stated = `${stated} ${sentence.trim()}`.trim();
-    for (const part of parts) {
+  for (const sentence of sentences) {
+    const split = splitAtAnd(sentence, words);
+    const asks =
+      isQuestion(sentence) ||
+      split.length > 1 ||
+      split[0] !== sentence ||
+      (!hasMarks && words.begins(tokenize(sentence)));
+    if (!asks) stated = `${stated} ${sentence}`.trim();
+    for (const part of asks ? split : []) {
       const question = `${stated} ${part}`.trim();
       stated = "";
       const previous = questions.at(-1);
-      if (previous !== undefined && (questions.length === MAX_QUESTIONS || !asksAlone(part))) {
+      const asksAlone = tokenize(part).some((token) => !words.isEmpty(token));
+      if (previous !== undefined && (questions.length === MAX_QUESTIONS || !asksAlone)) {
         questions[questions.length - 1] = `${previous} ${question}`;
       } else {
         questions.push(question);
@@ -102,24 +111,46 @@ export function separateQuestions(asked: string, chatLanguage?: string): string[
   return questions.length === 1 ? [asked] : questions;
 }
 
-/** Splits a question at each "and" before a question word: "When do you open and how much is a ticket?". */
-function splitAtAnd(sentence: string, language: string): string[] {
+interface AskingWords {
+  /** "and". */
+  and: string | undefined;
+  /** Returns whether a word says nothing about the topic. */
+  isEmpty: (token: Token) => boolean;
+  /** Returns whether words begin with a question: "at what time", "can I". A statement begins with its subject. */
+  begins: (tokens: readonly Token[]) => boolean;
+}
+
+function askingWords(language: string): AskingWords {
   const [and] = talkByLanguage().get(language)?.followUp?.beginnings ?? [];
-  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || questionWords(language).has(term);
+  const asking = questionWords(language);
+  const verbs = askingVerbs(language);
+  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || asking.has(term);
+  return {
+    and,
+    isEmpty,
+    begins: ([first, second]) =>
+      first !== undefined &&
+      (asking.has(first.term) ||
+        (second !== undefined &&
+          ((isEmpty(first) && asking.has(second.term)) || (verbs.has(first.term) && isEmpty(second))))),
+  };
+}
+
+/** Splits a question at each "and" before a question: "When do you open and how much is a ticket?". */
+function splitAtAnd(sentence: string, words: AskingWords): string[] {
   const tokens = tokenize(sentence);
-  const isAsking = (token: Token | undefined) => token !== undefined && questionWords(language).has(token.term);
   const at = tokens.findIndex(
     ({ term }, index) =>
-      term === and &&
-      // A preposition may precede it: "and at what time".
-      [tokens[index + 1], tokens[index + 2]].some(isAsking) &&
-      (index === 0 || !tokens.slice(0, index).every(isEmpty)) &&
-      !tokens.slice(index + 1).every(isEmpty),
+      term === words.and &&
+      words.begins(tokens.slice(index + 1)) &&
+      (index === 0 ||
+        ((isQuestion(sentence) || words.begins(tokens)) && !tokens.slice(0, index).every(words.isEmpty))) &&
+      !tokens.slice(index + 1).every(words.isEmpty),
   );
   const [before, after] = [tokens[at], tokens[at + 1]];
   if (before === undefined || after === undefined) return [sentence];
   const first = sentence.slice(0, before.start).trim();
-  return [...(first === "" ? [] : [first]), ...splitAtAnd(sentence.slice(after.start), language)];
+  return [...(first === "" ? [] : [first]), ...splitAtAnd(sentence.slice(after.start), words)];
 }
 
 /** Removes greeting, thanks, closing and signature from a text; empty if it has nothing else. */

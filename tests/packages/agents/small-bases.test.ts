@@ -146,6 +146,8 @@ const POOL: Readonly<Record<string, string>> = {
     "On public holidays the indoor pool is open from 10:00 to 16:00, except on 1 January.\n\n## Hours\n\n| Day | Indoor pool | Sauna |\n|---|---|---|\n| Monday | closed | closed |\n| Tuesday | 06:30–21:00 | 14:00–21:00 |\n| Wednesday | 06:30–21:00 | 10:00–21:00 |",
   Lockers:
     "# Lockers\n\nThe following table shows the sizes of our lockers.\n\n| Locker | Width |\n|---|---|\n| S | 30 cm |\n| L | 60 cm |\n\nA lost key costs £15.00.",
+  Shops:
+    "# Shops\n\n## Harbour shop\n\n| Day | Open |\n|---|---|\n| Monday | 9:00–17:00 |\n| Sunday | closed |\n\n## Station shop\n\n| Day | Open |\n|---|---|\n| Monday | 10:00–18:00 |\n| Sunday | closed |",
   Courses:
     "| Course | Age | Day and time | Lessons | Price |\n|---|---|---|---|---|\n| Adult beginners | from 16 years | Tuesday 19:00 | 10 | £140.00 |\n| Crawl technique | from 16 years | Friday 19:30 | 6 | £95.00 |",
 };
@@ -248,6 +250,27 @@ test("figures are not sent for a year that their document does not name, unless 
   expect(await sent("pool", "How much was a day ticket for an adult in 2019?")).toBeNull();
   expect(await sent("pool", `How much is a lost key of a locker in ${THIS_YEAR}?`)).toContain("£15.00");
   expect(await sent("pool", `How much is a lost key of a locker in ${THIS_YEAR + 1}?`)).toBeNull();
+});
+
+test("with two tables of the same columns, an answer begins with the heading of its own, and none is sent for both", async () => {
+  expect(await sent("pool", "When does the station shop open on Monday?")).toBe(
+    "**Station shop**\n\nMonday · Open: 10:00–18:00",
+  );
+  const answer = await answerers.get("pool")?.("When does the shop open on Monday?");
+  expect(answer?.confidence).toBeLessThan(THRESHOLD);
+  expect(answer?.why).toMatch(/"Shops › (Harbour|Station) shop" gives other figures\./);
+});
+
+test("a row without a figure in the column asked for is quoted whole", async () => {
+  expect(await sent("pool", "How much is a ten-entry card for a family?")).toContain(
+    "Ten-entry card · Adult: £61.00 · Family: –",
+  );
+});
+
+test("of numbered steps none is left out", async () => {
+  expect(
+    await sent("en", "I filled the tank with water and the descaler and pressed both buttons, what then?"),
+  ).toMatch(/1\. Fill .*2\. Press .*3\. Wait .*4\. Rinse/s);
 });
 
 test("the header that says what the rows of a table are selects no column", async () => {

@@ -34,8 +34,10 @@ export interface ChosenAnswer {
   routing: number;
   /** Words of the question as written there that the passage has neither in any form nor as a synonym, rarest first. */
   missing: readonly string[];
-  /** A passage of another document that gives other figures for the same, unless the question tells the two apart. */
+  /** Another passage that gives other figures for the same, unless the question tells the two apart. */
   otherwise: Passage | null;
+  /** Whether a table with the same columns stands below other headings, as the hours of another branch do. */
+  hasParallel: boolean;
 }
 
 /** Preferences from the conversation: passages to prefer and passages to leave out. */
@@ -126,7 +128,7 @@ export function chooseAnswer(
   );
   const otherwise = findOtherFigures(question, first.read, best.part, ranked.slice(1));
   if (otherwise !== null && isNewer(question, otherwise, first.read.passage)) {
-    const isCurrent = ({ documentId }: Passage) => documentId !== first.read.passage.documentId;
+    const isCurrent = (passage: Passage) => !isSamePlace(passage, first.read.passage);
     const preference = { bonusOf: (passage: Passage) => (isCurrent(passage) ? bonusOf(passage) : -Infinity) };
     return chooseAnswer(question, found, { ...preference, partBonusOf, wasSaid }, weights);
   }
@@ -143,7 +145,22 @@ export function chooseAnswer(
     routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
     missing: missingWords(question, first.read),
     otherwise: otherwise !== null && isNewer(question, first.read.passage, otherwise) ? null : otherwise,
+    hasParallel: ranked.slice(1).some(({ read }) => isParallel(first.read, best.part, read)),
   };
+}
+
+/** Returns whether two passages are of one document, below the same headings. */
+const isSamePlace = (one: Passage, other: Passage): boolean =>
+  one.documentId === other.documentId && one.headingPath.join("\n") === other.headingPath.join("\n");
+
+/** Returns whether a passage below other headings has a table with the columns of a row. */
+function isParallel({ passage }: ReadPassage, row: AnswerPart, other: ReadPassage): boolean {
+  const columns = JSON.stringify(row.heads);
+  return (
+    row.heads !== undefined &&
+    !isSamePlace(passage, other.passage) &&
+    other.parts.some(({ heads }) => JSON.stringify(heads) === columns)
+  );
 }
 
 /** Matches a year from 2010 on; earlier ones are rather the name of something ("Model 2000"). */
@@ -192,11 +209,18 @@ function conflict(cell: string, other: string): boolean {
   return numbers !== otherNumbers && says(numbers, cell) && says(otherNumbers, other);
 }
 
+const positionsOf = ({ positionsOf: find }: ReadQuestion, { terms }: AnswerPart): ReadonlySet<number> =>
+  new Set(terms.flatMap((term) => [...find(term)]));
+
 /**
  * Returns a test of whether a passage says the same as a part with other figures: in a row of the same name and length, or
  * in a sentence that is alike but for numbers.
  */
-function createContradictionTest(read: ReadPassage, best: AnswerPart): (other: ReadPassage) => boolean {
+function createContradictionTest(
+  question: ReadQuestion,
+  read: ReadPassage,
+  best: AnswerPart,
+): (other: ReadPassage) => boolean {
   if (best.kind === "row") {
     const [name = "", ...cells] = cellsOf(read.passage.text, best);
     if (name === "" || findRow(read, name) === null) return () => false;
@@ -208,15 +232,21 @@ function createContradictionTest(read: ReadPassage, best: AnswerPart): (other: R
   const textOf = ({ passage }: ReadPassage, { start, end }: AnswerPart) => passage.text.slice(start, end);
   const withoutNumbers = (sentence: string) => sentence.replace(/\p{N}+(?:[.,]\p{N}+)*/gu, "#").trim();
   const said = textOf(read, best);
+  const named = positionsOf(question, best);
   return (other) =>
-    other.parts
-      .map((part) => textOf(other, part))
-      .some((text) => numbersOf(text) !== numbersOf(said) && withoutNumbers(text) === withoutNumbers(said));
+    other.parts.some((part) => {
+      const text = textOf(other, part);
+      if (numbersOf(text) === numbersOf(said) || withoutNumbers(text) !== withoutNumbers(said)) return false;
+      // "The M-200 has 2 litres" and "the M-300 has 3 litres" are of two things.
+      const alsoNamed = positionsOf(question, part);
+      return [...named].every((position) => alsoNamed.has(position));
+    });
 }
 
 /**
- * Returns a passage of another document that gives other figures for the same, such as last year's price list; null if
- * there is none, or if the question has a word of this document's title or headings that the other's lack.
+ * Returns a passage of another document or below other headings that gives other figures for the same, such as last year's
+ * price list; null if there is none, or if the question has a word of this passage's title or headings that the other's
+ * lack.
  */
 function findOtherFigures(
   question: ReadQuestion,
@@ -227,10 +257,10 @@ function findOtherFigures(
   const headsOf = ({ titleTerms, headingTerms }: ReadPassage) =>
     new Set([...titleTerms, ...headingTerms].flatMap((term) => question.positionsOf(term)));
   const own = headsOf(read);
-  const contradicts = createContradictionTest(read, best);
+  const contradicts = createContradictionTest(question, read, best);
   const found = others.find(
     ({ read: other }) =>
-      other.passage.documentId !== read.passage.documentId &&
+      !isSamePlace(other.passage, read.passage) &&
       contradicts(other) &&
       [...own].every((position) => headsOf(other).has(position)),
   );
@@ -392,8 +422,11 @@ function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: Ans
   );
   const most = Math.max(...held);
   if (most === 0) return part;
+  const cells = cellsOf(passage.text, part);
+  // If there is nothing in those columns, the others show what there is.
+  if (cells.every((cell, at) => held[at] !== most || /^[\s–—-]*$/.test(cell))) return part;
   // The cells by which the question identifies the row are included.
-  const holds = cellsOf(passage.text, part).map((cell) => positionsOf(termsOf(cell)).size > 0);
+  const holds = cells.map((cell) => positionsOf(termsOf(cell)).size > 0);
   return { ...part, columns: held.flatMap((value, at) => (value === most || holds[at] === true ? [at] : [])) };
 }
 

@@ -37,6 +37,11 @@ const NOTHING_BEFORE: ReadonlySet<string> = new Set([""]);
 /** A question that begins with one of these ends with a property: "Is the delivery free?". */
 const COPULAS = new Set("is are was were ist sind".split(" "));
 
+/** Returns verbs that begin a question, where a list has them: "can I", "darf ich". */
+export function askingVerbs(language: string): ReadonlySet<string> {
+  return new Set([...COPULAS, ...(namingOf(language)?.auxiliaries ?? [])]);
+}
+
 /** Pronouns that a verb follows: "do you sell bicycles". */
 const PERSONS = new Set("i you we they he she it".split(" "));
 

@@ -44,17 +44,21 @@ const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
 
 /**
  * Writes a chosen answer: first the part that answers, then the added parts. A table row is written with its column
- * headers, a list item with the introduction of its list, and steps as a whole. The text has no anchors and no link
+ * headers (below the heading of its table, if there is another such table), a list item with the introduction of its list,
+ * and steps as a whole. The text has no anchors and no link
  * references without a target; soft line breaks become spaces.
  */
 export function writeAnswer(
-  { read, best, others: added }: ChosenAnswer,
+  { read, best, others: added, hasParallel }: ChosenAnswer,
   { wantsSteps }: { wantsSteps: boolean },
 ): WrittenAnswer {
   const { passage, units } = read;
   const shown = passage.markdown ? maskMarkup(passage.text) : passage.text;
   const list = units[best.unit];
-  const isSteps = wantsSteps && best.kind === "item" && list !== undefined && list.end - list.start <= MAX_STEPS_CHARS;
+  // Of numbered steps, some without the others mislead.
+  const hasSteps = /^\d{1,9}[.)]/.test(passage.text.slice(best.start)) && added.some(({ unit }) => unit === best.unit);
+  const isSteps =
+    (wantsSteps || hasSteps) && best.kind === "item" && list !== undefined && list.end - list.start <= MAX_STEPS_CHARS;
   const first = isSteps ? [{ ...best, kind: "sentence" as const, start: list.start, end: list.end }] : [best];
   const rest = isSteps ? added.filter(({ unit }) => unit !== best.unit) : added;
   const context = contextOf(read, first[0] ?? best);
@@ -66,14 +70,14 @@ export function writeAnswer(
     ...others.filter(({ start }) => start > best.start),
     ...others.filter(({ start }) => start < best.start),
   ]);
-  let text = "";
+  let text = hasParallel ? labelOf(passage) : "";
   let previous: AnswerPart | undefined;
   const written = new Set<string>();
   for (const part of chosen) {
     const said = sayPart(units, shown, part);
     // Reference pages repeat a sentence below several terms.
     if (said === "" || written.has(said)) continue;
-    text += `${previous === undefined ? "" : between(units, previous, part)}${said}`;
+    text += `${previous !== undefined ? between(units, previous, part) : text === "" ? "" : "\n\n"}${said}`;
     written.add(said);
     previous = part;
   }
@@ -81,6 +85,12 @@ export function writeAnswer(
     text: passage.markdown ? withLinkDefinitions(passage.text, text) : text,
     quote: quoteOf(passage, chosen, best),
   };
+}
+
+/** Returns the heading of a passage, or its title, as a label of what stands below it. */
+function labelOf({ title, headingPath, markdown }: Passage): string {
+  const label = headingPath.at(-1) ?? title;
+  return markdown ? `**${label.replaceAll(/[\\*_`[\]<>]/g, String.raw`\$&`)}**` : label;
 }
 
 /**
