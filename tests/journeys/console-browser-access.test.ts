@@ -273,8 +273,14 @@ describeInBrowser("everyone can use the console", () => {
       );
       expect(await details.locator('a[href^="javascript"]').count()).toBe(0);
       await details.getByRole("link", { name: "Where is my second parcel?" }).waitFor();
+      // A note that was not added yet is kept, and so are the open details.
+      const noteField = page.getByPlaceholder("Write a note for your team…");
+      await noteField.fill("Half a note");
+      await page.reload();
+      expect(await noteField.inputValue()).toBe("Half a note");
       await details.getByRole("link", { name, exact: true }).press("Enter");
       await page.getByRole("heading", { level: 1, name }).waitFor();
+      expect(await noteField.inputValue()).toBe("Half a note");
       await page.getByRole("link", { name: "Where is my first parcel?" }).waitFor();
 
       await page.keyboard.press("e");
@@ -289,9 +295,10 @@ describeInBrowser("everyone can use the console", () => {
       await page.getByRole("link", { name: "Where is my lamp?" }).waitFor();
 
       const note = "<img src=x onerror='document.title=1'>Pays late.";
-      await page.getByPlaceholder("Write a note for your team…").fill(note);
+      await noteField.fill(note);
       await button(page, "Add note").press("Enter");
       await page.getByRole("listitem").filter({ hasText: "Pays late." }).waitFor();
+      expect(await noteField.inputValue()).toBe("");
       await page.keyboard.press("!");
       await page.getByText("Block Mallory Weber?").waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Block", exact: true }).press("Enter");

@@ -64,7 +64,13 @@ afterAll(async () => {
 });
 
 describe("a link", () => {
-  test("creates the first administrator once, and no more once an operator can sign in", async () => {
+  test("creates the first administrator once, also after other operators, and no more once there is one", async () => {
+    await product.store.operators.insert({
+      email: "viewer@example.com",
+      name: "Vic",
+      roles: [{ project: null, role: "viewer" }],
+      passwordHash,
+    });
     const { token } = await makeLink(product.store, null);
     const check = () => callApi(`${urlOf()}/link/look`, { json: { token }, headers: elsewhere() });
     expect((await check()).body).toMatchObject({ kind: "first-administrator", email: null });
@@ -80,7 +86,7 @@ describe("a link", () => {
     expect((await client.call("/api/v1/admin/keys")).status).toBe(200);
     expectProblem(await use(first), "not_found");
     expectProblem(await check(), "not_found");
-    // A second link fails because an operator exists.
+    // A second link fails because an administrator exists.
     const { token: second } = await makeLink(product.store, null);
     expectProblem(
       await callApi(`${urlOf()}/link/look`, { json: { token: second }, headers: elsewhere() }),

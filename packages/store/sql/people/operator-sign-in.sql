@@ -50,8 +50,11 @@ WITH pushes AS (DELETE FROM push_subscriptions WHERE operator_id = :operator_id)
 DELETE FROM operator_sessions WHERE operator_id = :operator_id RETURNING id;
 
 -- name: hasAdministrator
--- Returns whether an operator can sign in with a password.
-SELECT EXISTS (SELECT 1 FROM operators WHERE password_hash IS NOT NULL AND disabled_at IS NULL) AS has;
+-- Returns whether an administrator of all projects can sign in with a password.
+SELECT EXISTS (
+  SELECT 1 FROM operators o JOIN operator_roles r ON r.operator_id = o.id
+  WHERE o.password_hash IS NOT NULL AND o.disabled_at IS NULL AND r.project_id IS NULL AND r.role = 'administrator'
+) AS has;
 
 -- name: putLink
 -- Creates a link, which replaces an earlier one for the same operator. Locks the rows of operator_links that it writes.

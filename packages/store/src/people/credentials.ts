@@ -182,7 +182,7 @@ export interface LinkRecord {
 /** Number of the advisory lock for creating the first administrator; used for nothing else. */
 const FIRST_LOCK = 7_305_417;
 
-/** Returns true while no operator can sign in with a password. */
+/** Returns true while no administrator of all projects can sign in with a password. */
 async function isFirstMissing(db: Db): Promise<boolean> {
   const row = await signInSql.hasAdministrator.one(db);
   return row?.has === false;

@@ -7,7 +7,7 @@ import { FormError } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { StateMark } from "../inbox/ticket-marks.tsx";
-import { usePeople, useProject, useRights, useServices } from "../session/services.ts";
+import { usePeople, useProject, useRights, useServices, useSession } from "../session/services.ts";
 import { Ago, useNow } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextArea } from "../ui/field.tsx";
@@ -135,6 +135,20 @@ function NoteItem({ note, onDelete }: { note: CustomerNote; onDelete: (() => voi
   );
 }
 
+/** Returns a text that this browser keeps until it is empty, also when the page is left, and a function that sets it. */
+function useKeptText(name: string): [string, (text: string) => void] {
+  const { storage } = useServices();
+  const { operator } = useSession();
+  const key = `console.${name}.${operator.id}`;
+  const [typed, setTyped] = useState<{ key: string; text: string } | null>(null);
+  function set(text: string) {
+    if (text === "") storage.removeItem(key);
+    else storage.setItem(key, text);
+    setTyped({ key, text });
+  }
+  return [typed?.key === key ? typed.text : (storage.getItem(key) ?? ""), set];
+}
+
 /** Notes of operators on a customer, oldest first, and a field for another one. */
 export function CustomerNotes({ customer: { id, notes } }: { customer: CustomerDetail }) {
   const { t } = useTexts();
@@ -143,7 +157,7 @@ export function CustomerNotes({ customer: { id, notes } }: { customer: CustomerD
   const mayWrite = useRights()("tickets:write");
   const refresh = useRefresh();
   const { error, isBusy, run, runAside } = useAction();
-  const [text, setText] = useState("");
+  const [text, setText] = useKeptText(`customer-note.${id}`);
 
   async function add() {
     await connection.call("addCustomerNote", project, { params: { id }, body: { text } });

@@ -1,4 +1,5 @@
 import { diffWordsWithSpace } from "diff";
+import { fold } from "../ui/find-text.ts";
 
 /** A part of a text, and whether it matches a searched word. */
 export interface MarkedPiece {
@@ -13,8 +14,6 @@ const CODE = /\p{N}|^\p{Lu}{2,}$/u;
 /** Forms of a word begin with the same letters; at most this many differ at the end. */
 const ENDING_MAX_CHARS = 3;
 const STEM_MIN_CHARS = 4;
-
-const fold = (word: string) => word.toLowerCase().normalize("NFD").replaceAll(/\p{M}/gu, "");
 
 /** Returns the common beginning of the forms of a word, approximated without a dictionary. */
 const stemOf = (word: string) => word.slice(0, Math.max(STEM_MIN_CHARS, word.length - ENDING_MAX_CHARS));

@@ -286,7 +286,9 @@ function BacklogAndDrafts({ report, search }: { report: Report; search: Overview
           label:
             row.upToHours === null
               ? t("report.longer", { hours: report.backlog[index - 1]?.upToHours ?? 0 })
-              : t("report.upTo", { hours: row.upToHours }),
+              : index === 0
+                ? t("report.upTo", { hours: row.upToHours })
+                : t("report.between", { from: report.backlog[index - 1]?.upToHours ?? 0, to: row.upToHours }),
           now: row,
           previous: null,
         }))}

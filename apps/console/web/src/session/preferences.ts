@@ -38,6 +38,8 @@ export interface Preferences {
   hasSingleKeys: boolean;
   /** Whether new reviews show a system notification. */
   hasNotifications: boolean;
+  /** Whether the details of a ticket are open beside its conversation. */
+  hasDetails: boolean;
 }
 
 /** Also read by public/theme.js. */
@@ -60,6 +62,7 @@ function readPreferences(stored: string | null, languages: readonly string[]): P
         : pickLanguage(languages),
     hasSingleKeys: given["hasSingleKeys"] !== false,
     hasNotifications: given["hasNotifications"] === true,
+    hasDetails: given["hasDetails"] === true,
   };
 }
 

@@ -116,7 +116,7 @@ function useTicketCommands(
 
 /** Returns the state and the handlers of the page of a ticket. */
 function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
-  const { connection } = useServices();
+  const { connection, preferences } = useServices();
   const actions = useTicketActions(ticket);
   const decisions = useDecisions(ticket, isNext, actions);
   const { data: agents = [] } = useQuery(agentsQuery(connection, ticket.project));
@@ -124,8 +124,14 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
   const composer = useRef<ComposeTarget>(null);
   const view = useRef<HTMLDivElement>(null);
   const [dialog, openDialog] = useState<TicketDialog | null>(null);
-  const [hasDetails, setDetails] = useState(false);
+  // Kept for the next ticket, but a small window shows its conversation first.
+  const isWide = useRef(matchMedia("(min-width: 80rem)").matches);
+  const [hasDetails, setDetails] = useState(isWide.current && preferences.get().hasDetails);
   const [resolvesWith, setResolvesWith] = useState(false);
+  function showDetails(isShown: boolean) {
+    setDetails(isShown);
+    if (isWide.current) preferences.set((known) => ({ ...known, hasDetails: isShown }));
+  }
   function askToApprove(resolves: boolean) {
     if (!state.isWeak) return decisions.approve(resolves);
     setResolvesWith(resolves);
@@ -144,7 +150,7 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
       composer.current?.open(mode);
     },
     openDialog,
-    toggleDetails: () => setDetails((shown) => !shown),
+    toggleDetails: () => showDetails(!hasDetails),
   };
   useTicketCommands(ticket, state, handlers);
   return {
@@ -156,7 +162,7 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
     closeDialog: () => openDialog(null),
     approve: () => decisions.approve(resolvesWith),
     hasDetails,
-    setDetails,
+    closeDetails: () => showDetails(false),
     handlers,
   };
 }
@@ -222,7 +228,7 @@ function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: RefObjec
           onSource={setSource}
           isOpen={page.hasDetails}
           onEdit={mayWrite ? handlers.openDialog : null}
-          onClose={() => page.setDetails(false)}
+          onClose={page.closeDetails}
         />
       </div>
       {source !== null && <SourceDialog source={source} ticket={ticket} onClose={() => setSource(null)} />}

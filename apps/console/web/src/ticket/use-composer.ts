@@ -6,6 +6,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
 import { usePeople, useServices, useSession } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
+import { fold } from "../ui/find-text.ts";
 import { isReadyToSend } from "./draft-bar.tsx";
 import type { ShownDraft } from "./draft-bar.tsx";
 import { COMPOSE_MODES, describeChanges, findMention, hasText, mentionsIn, mustBeSeen, seenOf } from "./own-drafts.ts";
@@ -66,11 +67,11 @@ function useMentions(text: string, isNote: boolean) {
   /** Actors that were picked from the list, because several people may have the same name. */
   const chosen = useRef<string[]>([]);
   const mention = isNote ? findMention(text, caret) : null;
-  const word = mention?.word.toLowerCase() ?? "";
+  const word = fold(mention?.word ?? "");
   const found =
     mention === null
       ? []
-      : people.filter(({ isMe, name }) => !isMe && name.toLowerCase().includes(word)).slice(0, SUGGESTIONS_MAX_COUNT);
+      : people.filter(({ isMe, name }) => !isMe && fold(name).includes(word)).slice(0, SUGGESTIONS_MAX_COUNT);
   return { people, caret, setCaret, picked, setPicked, chosen, mention, found };
 }
 

@@ -1,9 +1,10 @@
-import { Command } from "cmdk";
+import { Command, defaultFilter } from "cmdk";
 import { Search } from "lucide-react";
 import { Switch as Base, Tabs } from "radix-ui";
 import { useId, useState } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
+import { fold } from "./find-text.ts";
 
 /** A checkbox with a label and a hint. */
 export function CheckBox({
@@ -195,7 +196,7 @@ export function PickList({
   const [words, setWords] = useState("");
   const offered = typeof items === "function" ? items(words.trim()) : items;
   return (
-    <Command label={label} loop>
+    <Command label={label} loop filter={(item, typed) => defaultFilter(fold(item), fold(typed))}>
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
         <Command.Input

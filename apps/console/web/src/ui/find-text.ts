@@ -1,3 +1,6 @@
+/** Returns a text in lower case without accents, as it is searched for. */
+export const fold = (text: string): string => text.toLowerCase().normalize("NFD").replaceAll(/\p{M}/gu, "");
+
 /** An option with its value. */
 export interface Option<Value extends string> {
   value: Value;
