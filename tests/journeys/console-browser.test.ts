@@ -452,7 +452,8 @@ describeInBrowser("a day of operators", () => {
       await waitFor(isTaken, { what: "the second message to be in the ticket" });
       await page.getByRole("link", { name: "Needs review" }).click();
       await rowOf(page, "When do you open?").click();
-      await ticketOn(page).getByText("Hello?").waitFor();
+      // What arrives after the first letter has to be seen before a reply is sent.
+      await ticketOn(page).getByText("I've added this to your request").waitFor();
       await draftOn(page).waitFor();
       await page.keyboard.press("r");
       await page.keyboard.type("At nine.");
