@@ -28,9 +28,9 @@ const SAME_DOCUMENT_BONUS = 0.5;
 const KEY_WORDS_BONUS = 3;
 
 /**
- * Upper bound for an answer that a person should review: without any of those words it may answer another question, without
- * the year of the question its figures may be of another, and if another document gives other figures, that may be the
- * current one.
+ * Upper bound for an answer that a person should review: without any of those words, or without the topic, it may answer
+ * another question; without the year of the question its figures may be of another year; and if another document gives
+ * other figures, those may be the current ones.
  */
 const MAX_DOUBTFUL_CONFIDENCE = 0.4;
 
@@ -143,8 +143,9 @@ export function supportOf(asked: string, found: SearchResult): Support {
   if (chosen === null) return { confidence: 0, odds: NOTHING_FOUND_ODDS, telling: new Map() };
   const telling = question.words.filter(({ rarity, isUnknown }) => rarity >= LEAST_TELLING_RARITY && !isUnknown);
   return {
-    // A contradiction between their documents makes an answer doubtful, not what the message is about.
-    confidence: qualify({ ...chosen, otherwise: null }, { followUp: null, question, found }).confidence,
+    // What makes an answer doubtful does not change what the message is about.
+    confidence: qualify({ ...chosen, otherwise: null, missesTopic: false }, { followUp: null, question, found })
+      .confidence,
     odds: Math.max(chosen.routing, NOTHING_FOUND_ODDS + 1),
     telling: new Map(telling.map(({ term, rarity }) => [term, rarity])),
   };
@@ -179,7 +180,7 @@ function preferenceOf(
 
 /** Adjusts the confidence for the conversation and the languages, with the reason. */
 function qualify(
-  { confidence, missing, otherwise, best, read: { passage } }: ChosenAnswer,
+  { confidence, missing, missesTopic, otherwise, best, read: { passage } }: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
   if (isInOtherLanguage(question, found)) {
@@ -195,6 +196,8 @@ function qualify(
   const isDoubtful =
     otherwise !== null ||
     lacksYear(question, passage) ||
+    // A follow-up names the topic of the earlier question too.
+    (missesTopic && followUp === null) ||
     (keyWords.length > 0 && shareHeld(question, keyWords, passage, best) === 0) ||
     (wanted.length > 0 && shareHeld(question, wanted, passage) === 0);
   return {

@@ -267,6 +267,11 @@ test("a row without a figure in the column asked for is quoted whole", async () 
   );
 });
 
+test("a passage without the topic of the question, which other documents have, is not sent", async () => {
+  expect(await sent("pool", "Is the indoor pool open on public holidays?")).toContain("10:00 to 16:00");
+  expect(await sent("pool", "Are the lockers open on public holidays?")).toBeNull();
+});
+
 test("of numbered steps none is left out", async () => {
   expect(
     await sent("en", "I filled the tank with water and the descaler and pressed both buttons, what then?"),

@@ -34,6 +34,8 @@ export interface ChosenAnswer {
   routing: number;
   /** Words of the question as written there that the passage has neither in any form nor as a synonym, rarest first. */
   missing: readonly string[];
+  /** Whether one of these words names the topic and other documents have it: "tandem", of hours of a shop. */
+  missesTopic: boolean;
   /** Another passage that gives other figures for the same, unless the question tells the two apart. */
   otherwise: Passage | null;
   /** Whether a table with the same columns stands below other headings, as the hours of another branch do. */
@@ -82,6 +84,10 @@ const UNKNOWN_SIMILARITY = -0.5;
 
 /** A missing word that is more common than this in everyday language ("work", "want", "still") is weak evidence. */
 const LEAST_MISSED_RARITY = 0.45;
+
+/** Matches a word; a number or a letter is no topic. */
+const WORD = /\p{L}{3}/u;
+const LEAST_TOPIC_RARITY = 0.6;
 
 /** Assumed number of passages of a knowledge base of unknown size. */
 const USUAL_PASSAGES = 200;
@@ -143,7 +149,7 @@ export function chooseAnswer(
     others: others.map((part) => withColumns(question, first.read, part)),
     confidence: lacksCode ? Math.min(likely, MAX_CONFIDENCE_WITHOUT_CODE) : likely,
     routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
-    missing: missingWords(question, first.read),
+    ...missingWords(question, first.read),
     otherwise: otherwise !== null && isNewer(question, first.read.passage, otherwise) ? null : otherwise,
     hasParallel: ranked.slice(1).some(({ read }) => isParallel(first.read, best.part, read)),
   };
@@ -430,14 +436,23 @@ function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: Ans
   return { ...part, columns: held.flatMap((value, at) => (value === most || holds[at] === true ? [at] : [])) };
 }
 
-function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts }: ReadPassage): string[] {
+function missingWords(
+  question: ReadQuestion,
+  { headingTerms, titleTerms, parts }: ReadPassage,
+): Pick<ChosenAnswer, "missing" | "missesTopic"> {
   const ofHeads = parts.flatMap(({ heads = [] }) => heads.flat());
   const terms = [...headingTerms, ...titleTerms, ...ofHeads, ...parts.flatMap((part) => [...part.terms])];
   const held = new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
-  return question.words
-    .filter(({ rarity }, position) => rarity >= LEAST_MISSED_RARITY && !held.has(position))
-    .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
-    .flatMap(({ said }) => said ?? []);
+  const missing = question.words.filter((_, position) => !held.has(position));
+  return {
+    missing: missing
+      .filter(({ rarity }) => rarity >= LEAST_MISSED_RARITY)
+      .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
+      .flatMap(({ said }) => said ?? []),
+    missesTopic: missing.some(
+      ({ term, rarity, isName, isUnknown }) => isName && !isUnknown && rarity >= LEAST_TOPIC_RARITY && WORD.test(term),
+    ),
+  };
 }
 
 function weigh(figures: Figures, weights: Weights): number {
