@@ -594,6 +594,9 @@ describeInBrowser("a day of operators", () => {
         what: "the ticket to be resolved",
       });
       expect((await shop.read(ticketId)).tags).toEqual(["iceland"]);
+      const resolved = await visitor.openPath(`/shop/inbox/all/${ticketId}`);
+      const line = resolved.getByText("Fay Fell replied");
+      for (const text of ["#iceland", "Assign to Fay Fell"]) await line.getByText(text).waitFor();
       expect(visitor.errors()).toEqual([]);
     }));
 

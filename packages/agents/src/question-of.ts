@@ -136,8 +136,9 @@ function askingWords(language: string): AskingWords {
   };
 }
 
-/** Splits a question at each "and" before a question: "When do you open and how much is a ticket?". */
-function splitAtAnd(sentence: string, words: AskingWords): string[] {
+/** Splits a question at "and" before a question, at most `times`: "When do you open and how much is a ticket?". */
+function splitAtAnd(sentence: string, words: AskingWords, times = MAX_QUESTIONS): string[] {
+  if (times === 0) return [sentence];
   const tokens = tokenize(sentence);
   const at = tokens.findIndex(
     ({ term }, index) =>
@@ -150,7 +151,7 @@ function splitAtAnd(sentence: string, words: AskingWords): string[] {
   const [before, after] = [tokens[at], tokens[at + 1]];
   if (before === undefined || after === undefined) return [sentence];
   const first = sentence.slice(0, before.start).trim();
-  return [...(first === "" ? [] : [first]), ...splitAtAnd(sentence.slice(after.start), words)];
+  return [...(first === "" ? [] : [first]), ...splitAtAnd(sentence.slice(after.start), words, times - 1)];
 }
 
 /** Removes greeting, thanks, closing and signature from a text; empty if it has nothing else. */

@@ -45,8 +45,7 @@ const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
 /**
  * Writes a chosen answer: first the part that answers, then the added parts. A table row is written with its column
  * headers (below the heading of its table, if there is another such table), a list item with the introduction of its list,
- * and steps as a whole. The text has no anchors and no link
- * references without a target; soft line breaks become spaces.
+ * and steps as a whole. The text has no anchors and no link references without a target; soft line breaks become spaces.
  */
 export function writeAnswer(
   { read, best, others: added, hasParallel }: ChosenAnswer,
@@ -113,7 +112,8 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
 
 /**
  * Returns the parts with the neighbours they need: after a sentence that ends in a colon the code or list it
- * introduces, after one that refers to a table this table, after a term or question in bold the text below it, and before such text its term. Adds nothing twice.
+ * introduces, after one that refers to a table this table, after a term or question in bold the text below it, and
+ * before such text its term. Adds nothing twice.
  */
 function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
   const used = new Set(chosen.map(({ unit }) => unit));

@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
 import en from "../i18n/en.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
-import { chosenFilters, describeFilter, moveStoredViews, queryOf, readInboxSearch } from "./views.ts";
+import { chosenFilters, describeFilter, moveStoredViews, queryOf, readInboxSearch, withoutFilters } from "./views.ts";
 
 describe("the inbox's filters", () => {
   test("are parsed from a URL, and nothing else is", () => {
@@ -19,6 +19,13 @@ describe("the inbox's filters", () => {
 
   test("are counted without the search text and the order", () => {
     expect(chosenFilters({ q: "a", sort: "priority", tag: "b" })).toEqual(["tag"]);
+  });
+
+  test("are removed without the order", () => {
+    expect(withoutFilters({ projects: "all", q: "a", sort: "dueAt", tag: "b" })).toEqual({
+      projects: "all",
+      sort: "dueAt",
+    });
   });
 
   test("are described in words, a day as a date, and an invalid day as typed", () => {

@@ -72,8 +72,11 @@ export const chosenFilters = (search: InboxSearch): FilterName[] =>
 /** Returns true if the list is filtered. */
 export const isNarrowed = (search: InboxSearch): boolean => search.q !== undefined || chosenFilters(search).length > 0;
 
-/** Returns a search without filters, for the same projects. */
-export const withoutFilters = ({ projects }: InboxSearch): InboxSearch => (projects === undefined ? {} : { projects });
+/** Returns a search without filters, for the same projects and in the same order. */
+export const withoutFilters = ({ projects, sort }: InboxSearch): InboxSearch => ({
+  ...(projects === undefined ? {} : { projects }),
+  ...(sort === undefined ? {} : { sort }),
+});
 
 /** Returns the start of a day in the operator's time zone, as RFC 3339; an invalid day is returned unchanged. */
 function startOfDay(day: string): string {

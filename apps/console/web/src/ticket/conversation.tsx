@@ -16,7 +16,8 @@ import { formatBytes, saveFile } from "../ui/files.ts";
 import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
-import { buildTimeline, changedTags, replacedTag } from "./read-ticket.ts";
+import { buildTimeline, changedTags, changeOf, replacedTag, replyActionsOf } from "./read-ticket.ts";
+import { ActionChips } from "./reply-actions.tsx";
 import type { History } from "./read-ticket.ts";
 
 /** Styles of the files and links of a conversation. */
@@ -270,6 +271,11 @@ function describeEvent(
   }
   const tags = changedTags(data);
   if (tags !== null) return t(tags.length === 0 ? "event.noTags" : "event.tags", { name, tags: tags.join(", ") });
+  const { priority, subject } = changeOf(data);
+  if (typeof priority === "string") {
+    return t("event.priority", { name, priority: textOf(t, "priority", priority, priority) });
+  }
+  if (typeof subject === "string") return t("event.subject", { name, subject });
   const to = stringOf(data["assignee"]);
   if (decision === "assign" && actor === "service") return t("event.assignedInTurn", { to: nameOf(to) });
   const why = describeReason(moves.at(-1)?.why ?? "", words);
@@ -282,10 +288,14 @@ function describeEvent(
 /** An event, in one line. */
 function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
   const { dateTime, percent, t, timeOfDay } = useTexts();
-  const { at } = event;
+  const { at, data } = event;
+  const actions = replyActionsOf(data);
   return (
     <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
-      <span className="min-w-0 wrap-anywhere">{describeEvent(event, { dateTime, t, percent, nameOf })}</span>
+      <span className="inline-flex min-w-0 flex-wrap items-center justify-center gap-1 wrap-anywhere">
+        {describeEvent(event, { dateTime, t, percent, nameOf })}
+        {actions !== null && <ActionChips actions={actions} />}
+      </span>
       <time dateTime={at} title={dateTime(at)} className="shrink-0 text-faint">
         {timeOfDay(at)}
       </time>

@@ -1,5 +1,13 @@
 import { useState } from "react";
-import type { TicketChange, TicketDetail, TicketEvent, TicketItem, TicketMessage, TicketReply } from "@svc/contracts";
+import type {
+  ReplyActions,
+  TicketChange,
+  TicketDetail,
+  TicketEvent,
+  TicketItem,
+  TicketMessage,
+  TicketReply,
+} from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
@@ -188,11 +196,20 @@ function entryOf(event: TicketEvent): TimelineEntry {
     : { kind: "note", key: `note-${id}`, at, actor, text: note };
 }
 
+/** Returns the fields that an event has set; none for other events. */
+export const changeOf = ({ change }: TicketEvent["data"]): Record<string, unknown> =>
+  typeof change === "object" && change !== null ? { ...change } : {};
+
 /** Returns all tags of a ticket after a change; null if the change did not concern its tags. */
-export function changedTags({ change }: TicketEvent["data"]): string[] | null {
-  const tags: unknown = typeof change === "object" && change !== null && "tags" in change ? change.tags : null;
+export function changedTags(data: TicketEvent["data"]): string[] | null {
+  const { tags } = changeOf(data);
   return Array.isArray(tags) ? tags.map(String) : null;
 }
+
+/** Returns what a reply has changed besides the text; null for other events. */
+export const replyActionsOf = ({ actions }: TicketEvent["data"]): ReplyActions | null =>
+  // Checked when it was stored.
+  typeof actions === "object" && actions !== null ? actions : null;
 
 /** Returns the tag that was renamed, merged (to another name) or deleted (`to` is null); null for other events. */
 export function replacedTag({ tag }: TicketEvent["data"]): { from: string; to: string | null } | null {

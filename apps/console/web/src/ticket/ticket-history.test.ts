@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
-import { buildTimeline, changedTags, mergeHistory, replacedTag } from "./read-ticket.ts";
+import { buildTimeline, changedTags, changeOf, mergeHistory, replacedTag, replyActionsOf } from "./read-ticket.ts";
 import { describeChanges, mustBeSeen, seenOf } from "./own-drafts.ts";
 
 const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;
@@ -108,6 +108,13 @@ test("the tags of a change are those that it has set", () => {
   expect(changedTags({ decision: "change", change: { tags: [] } })).toEqual([]);
   expect(changedTags({ decision: "change", change: { priority: "high" } })).toBeNull();
   expect(changedTags({ decision: "note" })).toBeNull();
+});
+
+test("fields that were set, and the changes with a reply, are told apart from other events", () => {
+  expect(changeOf({ decision: "change", change: { priority: "high" } })).toEqual({ priority: "high" });
+  expect(changeOf({ decision: "note" })).toEqual({});
+  expect(replyActionsOf({ decision: "reply", actions: { addTags: ["refund"] } })).toEqual({ addTags: ["refund"] });
+  expect(replyActionsOf({ decision: "reply" })).toBeNull();
 });
 
 test("a change of a tag itself has its former and its new name", () => {
