@@ -3,8 +3,9 @@ import { joinDrafts } from "@svc/store";
 import { cutText, foldAccents } from "@svc/text";
 import { SEARCH_LIMIT, percentOf } from "./answer.ts";
 import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
-import { chooseAnswer, isInOtherLanguage, lacksYear } from "./answers/choose-answer.ts";
+import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
+import { lacksYear } from "./answers/find-contradiction.ts";
 import type { AnswerPart } from "./answers/rate-passages.ts";
 import { readQuestion } from "./answers/read-question.ts";
 import type { ReadQuestion } from "./answers/read-question.ts";
@@ -108,9 +109,9 @@ async function quoteOne({ kbIds, text: asked, history, language, search }: Quoti
       ? noAnswer(0, "The relevant passages were already used in this conversation.")
       : noAnswer(0, `No passage matches ${quoteWords(found)}.`);
   }
+  const { confidence, caveat } = qualify(chosen, { followUp, question, found });
   const { text: answer, quote } = writeAnswer(chosen, { wantsSteps: question.kind === "steps" });
   const { passage } = chosen.read;
-  const { confidence, caveat } = qualify(chosen, { followUp, question, found });
   if (confidence < MIN_CONFIDENCE || answer === "") {
     return noAnswer(
       confidence,

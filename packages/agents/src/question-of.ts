@@ -87,11 +87,7 @@ export function separateQuestions(asked: string, chatLanguage?: string): string[
   let stated = "";
   for (const sentence of sentences) {
     const split = splitAtAnd(sentence, words);
-    const asks =
-      isQuestion(sentence) ||
-      split.length > 1 ||
-      split[0] !== sentence ||
-      (!hasMarks && words.begins(tokenize(sentence)));
+    const asks = isQuestion(sentence) || split[0] !== sentence || (!hasMarks && words.begins(tokenize(sentence)));
     if (!asks) stated = `${stated} ${sentence}`.trim();
     for (const part of asks ? split : []) {
       const question = `${stated} ${part}`.trim();
@@ -124,7 +120,8 @@ function askingWords(language: string): AskingWords {
   const [and] = talkByLanguage().get(language)?.followUp?.beginnings ?? [];
   const asking = questionWords(language);
   const verbs = askingVerbs(language);
-  const isEmpty = ({ term }: Token) => stopWords(language).has(term) || asking.has(term);
+  const common = stopWords(language);
+  const isEmpty = ({ term }: Token) => common.has(term) || asking.has(term);
   return {
     and,
     isEmpty,

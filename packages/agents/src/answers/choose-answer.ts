@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Passage, SearchResult } from "../answer.ts";
+import { findOtherFigures, isNewer, isParallel, isSamePlace } from "./find-contradiction.ts";
 import { cellsOf, ratePassages, termsOf } from "./rate-passages.ts";
 import type { AnswerPart, Figures, RatedPart, RatedPassage, ReadPassage } from "./rate-passages.ts";
 import type { ReadQuestion } from "./read-question.ts";
@@ -132,7 +133,12 @@ export function chooseAnswer(
     weights,
     (part) => partBonusOf(first.read.passage, part) + dayBonus(question, [part]),
   );
-  const otherwise = findOtherFigures(question, first.read, best.part, ranked.slice(1));
+  const otherwise = findOtherFigures(
+    question,
+    first.read,
+    best.part,
+    ranked.slice(1).map(({ read }) => read),
+  );
   if (otherwise !== null && isNewer(question, otherwise, first.read.passage)) {
     const isCurrent = (passage: Passage) => !isSamePlace(passage, first.read.passage);
     const preference = { bonusOf: (passage: Passage) => (isCurrent(passage) ? bonusOf(passage) : -Infinity) };
@@ -155,122 +161,11 @@ export function chooseAnswer(
   };
 }
 
-/** Returns whether two passages are of one document, below the same headings. */
-const isSamePlace = (one: Passage, other: Passage): boolean =>
-  one.documentId === other.documentId && one.headingPath.join("\n") === other.headingPath.join("\n");
-
-/** Returns whether a passage below other headings has a table with the columns of a row. */
-function isParallel({ passage }: ReadPassage, row: AnswerPart, other: ReadPassage): boolean {
-  const columns = JSON.stringify(row.heads);
-  return (
-    row.heads !== undefined &&
-    !isSamePlace(passage, other.passage) &&
-    other.parts.some(({ heads }) => JSON.stringify(heads) === columns)
-  );
-}
-
-/** Matches a year from 2010 on; earlier ones are rather the name of something ("Model 2000"). */
-const YEAR = /(?<!\p{N})20[1-9]\p{N}(?!\p{N})/gu;
-
-/**
- * Returns whether, by the years in their titles and headings, the first of two passages is the newer one, and not of a
- * future year. A question with a year may ask about the past.
- */
-function isNewer({ words }: ReadQuestion, one: Passage, other: Passage): boolean {
-  if (words.some(({ term }) => term.match(YEAR) !== null)) return false;
-  const yearOf = ({ title, headingPath }: Passage) =>
-    Math.max(...([title, ...headingPath].join("\n").match(YEAR) ?? []).map(Number));
-  return yearOf(one) > yearOf(other) && yearOf(one) <= new Date().getFullYear();
-}
-
-/** Returns whether a question names a year, other than this one, that a passage has not: its figures may be of another. */
-export function lacksYear({ words }: ReadQuestion, { title, headingPath, text }: Passage): boolean {
-  const given = new Set([title, ...headingPath, text].join("\n").match(YEAR));
-  const asked = words.flatMap(({ term }) => term.match(YEAR) ?? []);
-  return asked.some((year) => Number(year) !== new Date().getFullYear() && !given.has(year));
-}
-
 /** Returns the bonus of parts, one of which has the day of the week that a question names. */
 function dayBonus({ words, positionsOf }: ReadQuestion, parts: readonly AnswerPart[]): number {
   if (!words.some(({ isDay }) => isDay)) return 0;
   const holdsDay = (term: string) => positionsOf(term).some((position) => words[position]?.isDay === true);
   return parts.some(({ terms }) => terms.some(holdsDay)) ? DAY_BONUS : 0;
-}
-
-/** Numbers without separators, which languages write differently: "1.234,50". */
-const numbersOf = (text: string): string =>
-  (text.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ").replace(/[.,]/g, "");
-
-/** Returns the cells of the row with this first cell; null if the passage has none, or several, as a timetable. */
-function findRow({ passage, parts }: ReadPassage, name: string): string[] | null {
-  const rows = parts.flatMap((part) => (part.kind === "row" ? [cellsOf(passage.text, part)] : []));
-  const [row, ...others] = rows.filter(([first]) => first === name);
-  return others.length === 0 ? (row ?? null) : null;
-}
-
-/** Returns whether two cells differ in their numbers, or one has words in their place ("closed"). */
-function conflict(cell: string, other: string): boolean {
-  const [numbers, otherNumbers] = [numbersOf(cell), numbersOf(other)];
-  const says = (said: string, text: string) => said !== "" || /\p{L}/u.test(text);
-  return numbers !== otherNumbers && says(numbers, cell) && says(otherNumbers, other);
-}
-
-const positionsOf = ({ positionsOf: find }: ReadQuestion, { terms }: AnswerPart): ReadonlySet<number> =>
-  new Set(terms.flatMap((term) => [...find(term)]));
-
-/**
- * Returns a test of whether a passage says the same as a part with other figures: in a row of the same name and length, or
- * in a sentence that is alike but for numbers.
- */
-function createContradictionTest(
-  question: ReadQuestion,
-  read: ReadPassage,
-  best: AnswerPart,
-): (other: ReadPassage) => boolean {
-  if (best.kind === "row") {
-    const [name = "", ...cells] = cellsOf(read.passage.text, best);
-    if (name === "" || findRow(read, name) === null) return () => false;
-    return (other) => {
-      const [, ...otherCells] = findRow(other, name) ?? [];
-      return cells.length === otherCells.length && cells.some((cell, at) => conflict(cell, otherCells[at] ?? ""));
-    };
-  }
-  const textOf = ({ passage }: ReadPassage, { start, end }: AnswerPart) => passage.text.slice(start, end);
-  const withoutNumbers = (sentence: string) => sentence.replace(/\p{N}+(?:[.,]\p{N}+)*/gu, "#").trim();
-  const said = textOf(read, best);
-  const named = positionsOf(question, best);
-  return (other) =>
-    other.parts.some((part) => {
-      const text = textOf(other, part);
-      if (numbersOf(text) === numbersOf(said) || withoutNumbers(text) !== withoutNumbers(said)) return false;
-      // "The M-200 has 2 litres" and "the M-300 has 3 litres" are of two things.
-      const alsoNamed = positionsOf(question, part);
-      return [...named].every((position) => alsoNamed.has(position));
-    });
-}
-
-/**
- * Returns a passage of another document or below other headings that gives other figures for the same, such as last year's
- * price list; null if there is none, or if the question has a word of this passage's title or headings that the other's
- * lack.
- */
-function findOtherFigures(
-  question: ReadQuestion,
-  read: ReadPassage,
-  best: AnswerPart,
-  others: readonly RankedPassage[],
-): Passage | null {
-  const headsOf = ({ titleTerms, headingTerms }: ReadPassage) =>
-    new Set([...titleTerms, ...headingTerms].flatMap((term) => question.positionsOf(term)));
-  const own = headsOf(read);
-  const contradicts = createContradictionTest(question, read, best);
-  const found = others.find(
-    ({ read: other }) =>
-      !isSamePlace(other.passage, read.passage) &&
-      contradicts(other) &&
-      [...own].every((position) => headsOf(other).has(position)),
-  );
-  return found?.read.passage ?? null;
 }
 
 /** A passage with its score, in log odds. */

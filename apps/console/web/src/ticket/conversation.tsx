@@ -17,8 +17,8 @@ import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
 import { buildTimeline, changedTags, changeOf, replacedTag, replyActionsOf } from "./read-ticket.ts";
-import { ActionChips } from "./reply-actions.tsx";
 import type { History } from "./read-ticket.ts";
+import { ActionChips } from "./reply-actions.tsx";
 
 /** Styles of the files and links of a conversation. */
 const FILE_CHIP =
