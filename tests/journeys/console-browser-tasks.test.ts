@@ -381,7 +381,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("several tickets are resolved only after a confirmation with the number of waiting customers, and undo restores them", () =>
+  test("several tickets are resolved only after a confirmation with the number of waiting customers, prioritized and snoozed; undo restores them", () =>
     ground.browser.visit(async (open) => {
       const desk = createReviewClient(ground.product, "desk");
       const tickets = [await ask("desk", "Is the first one there?"), await ask("desk", "Is the second one there?")];
@@ -401,6 +401,34 @@ describeInBrowser("what operators and administrators do in the console", () => {
         await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "a ticket in review" });
         expect(await desk.read(ticketId)).toMatchObject({ status: "open", draft: { text: DRAFT } });
       }
+
+      const changeBoth = async (action: string, choice: string) => {
+        for (const subject of ["Is the first one there?", "Is the second one there?"]) {
+          await page.getByLabel(`Select ${subject}`).check({ force: true });
+        }
+        await bar.getByRole("button", { name: "More bulk actions" }).click();
+        await page.getByRole("menuitem", { name: action }).click();
+        await page.getByRole("dialog").getByText(choice).click();
+      };
+      const untilAll = (expected: object, what: string) =>
+        waitFor(
+          async () => {
+            for (const { ticketId } of tickets) expect(await desk.read(ticketId)).toMatchObject(expected);
+            return true;
+          },
+          { what },
+        );
+      await changeBoth("Set priority…", "Urgent");
+      await page.getByText("Priority of 2 tickets set.").waitFor();
+      await untilAll({ priority: "urgent" }, "both to be urgent");
+      await button(page, "Undo").last().click();
+      await untilAll({ priority: "normal" }, "both to be normal again");
+      await changeBoth("Snooze…", "Until the customer replies");
+      await page.getByText("2 tickets snoozed.").waitFor();
+      await untilAll({ snooze: { until: null } }, "both to be snoozed");
+      await page.getByLabel("Select Is the first one there?").waitFor({ state: "detached" });
+      await button(page, "Undo").last().click();
+      await untilAll({ snooze: null, stage: "review" }, "both to be back");
       expect(visitor.errors()).toEqual([]);
     }));
 

@@ -467,7 +467,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("after a reply the keyboard goes on from the place of its ticket, which has left the list", () =>
+  test("the list keeps its chosen order; after a reply the keyboard goes on from the place of its ticket, which has left", () =>
     ground.browser.visit(async (open) => {
       for (const text of ["Place one", "Place two", "Place three"]) await ask(text);
       const visitor = await ground.enter(open, ann);
@@ -478,6 +478,14 @@ describeInBrowser("a day of operators", () => {
           .getByRole("link", { name: /^.*Place (one|two|three)/ })
           .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
       await waitFor(async () => (await subjects()).length === 3, { what: "three tickets in the list" });
+      const newestFirst = await subjects();
+      await button(page, "Sort by").click();
+      await page.getByRole("menuitemradio", { name: "Oldest first" }).click();
+      const places = (hrefs: readonly string[]) => hrefs.map((href) => href.split("?")[0]).join(" ");
+      const isOldestFirst = async () => places(await subjects()) === places(newestFirst.toReversed());
+      await waitFor(isOldestFirst, { what: "the oldest first" });
+      await visitor.openPath("/shop/inbox/review");
+      await waitFor(isOldestFirst, { what: "the order to be kept" });
       const [, , below = ""] = await subjects();
       await rowOf(page, "Place two").click();
       await draftOn(page).waitFor();

@@ -1,4 +1,15 @@
-import { CircleCheck, EllipsisVertical, OctagonX, RotateCcw, Tag, UserPlus, Users, X } from "lucide-react";
+import {
+  AlarmClock,
+  CircleCheck,
+  EllipsisVertical,
+  OctagonX,
+  RotateCcw,
+  SignalHigh,
+  Tag,
+  UserPlus,
+  Users,
+  X,
+} from "lucide-react";
 import { useState } from "react";
 import type { TicketItem } from "@svc/contracts";
 import { mayDo } from "../api/session.ts";
@@ -111,6 +122,10 @@ export function BulkBar({
   const more = [
     { kind: "assign", title: "bulk.assign", icon: Users, keys: "#" },
     { kind: "tag", title: "bulk.tag", icon: Tag, keys: "t" },
+    { kind: "priority", title: "bulk.priority", icon: SignalHigh },
+    ...(names.includes("resolve")
+      ? [{ kind: "snooze", title: "bulk.snooze", icon: AlarmClock, keys: "z" } as const]
+      : []),
   ] as const;
   const inMenu = [
     ...names.slice(IN_BAR).map((kind) => ({ kind, ...ACTIONS[kind], run: () => void run({ kind }) })),
@@ -118,13 +133,13 @@ export function BulkBar({
   ];
   const commandOf = (
     kind: string,
-    { title, keys, isDecision = false }: { title: TextKey; keys: string; isDecision?: boolean },
+    { title, keys, isDecision = false }: { title: TextKey; keys?: string; isDecision?: boolean },
     runIt: () => void,
   ) =>
     mayWrite && {
       id: `bulk-${kind}`,
       title: t("command.bulk", { action: t(title), n: tickets.length }),
-      keys,
+      ...(keys === undefined ? {} : { keys }),
       isDecision,
       // While a change is made, its keys are not those of the open ticket.
       run: () => {

@@ -1,5 +1,5 @@
 import { ServiceError } from "@svc/client";
-import type { TicketItem } from "@svc/contracts";
+import type { TicketChange, TicketItem, TicketPriority } from "@svc/contracts";
 import { pauseMs } from "../api/connection.ts";
 import type { Connection } from "../api/connection.ts";
 import { decide, assignTicket, undoClose } from "../api/tickets.ts";
@@ -56,14 +56,17 @@ interface BulkInputs {
   reopen: object;
   assign: { assignee: string };
   tag: { tag: string };
+  priority: { priority: TicketPriority };
+  /** Null until the next message of the customer. */
+  snooze: { until: string | null };
 }
 type BulkKind = keyof BulkInputs;
 export type BulkChange = { [Kind in BulkKind]: { kind: Kind } & BulkInputs[Kind] }[BulkKind];
 
 const isClosed = ({ status }: TicketItem) => status === "resolved" || status === "spam";
 
-async function setTags(connection: Connection, ticket: TicketItem, tags: string[]): Promise<TicketItem> {
-  const input = { params: { id: ticket.id }, body: { tags }, ifMatch: ticket.version };
+async function update(connection: Connection, ticket: TicketItem, body: TicketChange): Promise<TicketItem> {
+  const input = { params: { id: ticket.id }, body, ifMatch: ticket.version };
   return (await connection.call("updateTicket", ticket.project, input)).item;
 }
 
@@ -88,7 +91,9 @@ const CHANGES: { [Kind in BulkKind]: Change<Kind> } = {
   spam: closeAs("spam"),
   assign: (connection, ticket, { assignee }) => decide(connection, ticket, "assign", { assignee }),
   tag: (connection, ticket, { tag }) =>
-    ticket.tags.includes(tag) ? Promise.resolve(ticket) : setTags(connection, ticket, [...ticket.tags, tag]),
+    ticket.tags.includes(tag) ? Promise.resolve(ticket) : update(connection, ticket, { tags: [...ticket.tags, tag] }),
+  priority: (connection, ticket, { priority }) => update(connection, ticket, { priority }),
+  snooze: (connection, ticket, { until }) => decide(connection, ticket, "snooze", { until }),
 };
 
 // The ticket was not assigned to the agent before, so its draft is not discarded.
@@ -105,7 +110,12 @@ const UNDO: Record<BulkKind, Undo> = {
   reopen: closeAgain,
   resolve: reopen,
   spam: reopen,
-  tag: (connection, before, after) => setTags(connection, after, before.tags),
+  tag: (connection, { tags }, after) => update(connection, after, { tags }),
+  priority: (connection, { priority }, after) => update(connection, after, { priority }),
+  snooze: (connection, { snooze }, after) =>
+    snooze === null
+      ? decide(connection, after, "unsnooze", {})
+      : decide(connection, after, "snooze", { until: snooze.until }),
 };
 
 /** Makes a change to one ticket. Throws version_conflict if the ticket is newer than the one shown. */

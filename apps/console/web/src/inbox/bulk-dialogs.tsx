@@ -1,6 +1,6 @@
 import { ServiceError } from "@svc/client";
 import { useId } from "react";
-import type { TicketItem } from "@svc/contracts";
+import type { TicketItem, TicketPriority } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useTags } from "../session/services.ts";
@@ -10,6 +10,7 @@ import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/choice-fields.tsx";
+import { SnoozeDialog } from "../ticket/snooze-dialog.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 
 /** Tickets that were not changed, with the error of each. */
@@ -17,7 +18,7 @@ export type BulkErrors = readonly { item: TicketItem; error: unknown }[];
 
 /** A question or message about many tickets. */
 export type BulkDialog =
-  | { kind: "assign" | "tag" }
+  | { kind: "assign" | "tag" | "priority" | "snooze" }
   | { kind: "resolve"; count: number; waiting: number }
   | { kind: "errors"; errors: BulkErrors };
 
@@ -27,6 +28,7 @@ interface Choosing {
 }
 
 const TAG_MAX_CHARS = 50;
+const PRIORITIES = ["urgent", "high", "normal", "low"] as const satisfies readonly TicketPriority[];
 
 /** Asks for the operator to whom the tickets are assigned. */
 function AssignAll({ onClose, onChoose }: Choosing) {
@@ -81,6 +83,30 @@ function TagAll({ onClose, onChoose }: Choosing) {
   );
 }
 
+/** Asks for the priority of the tickets. */
+function PrioritizeAll({ onClose, onChoose }: Choosing) {
+  const { t } = useTexts();
+  return (
+    <Dialog title={t("bulk.priority")} width="small" onClose={onClose}>
+      <PickList
+        label={t("bulk.priority")}
+        empty={t("people.none")}
+        items={PRIORITIES.map((id) => ({ id, words: t(`priority.${id}`), view: t(`priority.${id}`) }))}
+        onPick={(id) => {
+          onClose();
+          const priority = PRIORITIES.find((name) => name === id);
+          if (priority !== undefined) onChoose({ kind: "priority", priority });
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** Asks until when the tickets are snoozed. */
+function SnoozeAll({ onClose, onChoose }: Choosing) {
+  return <SnoozeDialog onClose={onClose} onSnooze={(until) => onChoose({ kind: "snooze", until })} />;
+}
+
 /** Asks before tickets are resolved whose customers still wait for an answer. */
 function ResolveAll({ count, waiting, onClose, onChoose }: Choosing & { count: number; waiting: number }) {
   const { t } = useTexts();
@@ -124,6 +150,6 @@ function ErrorList({ errors, onClose }: { errors: BulkErrors; onClose: () => voi
 export function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
   if (dialog.kind === "errors") return <ErrorList errors={dialog.errors} onClose={onClose} />;
   if (dialog.kind === "resolve") return <ResolveAll {...dialog} onClose={onClose} onChoose={onChoose} />;
-  const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];
+  const Asked = { assign: AssignAll, tag: TagAll, priority: PrioritizeAll, snooze: SnoozeAll }[dialog.kind];
   return <Asked onClose={onClose} onChoose={onChoose} />;
 }

@@ -3,11 +3,12 @@ import { MailOpen } from "lucide-react";
 import { Suspense, lazy, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useServices, useSession, useCommands } from "../session/services.ts";
+import { useStore } from "../ui/create-store.ts";
 import { lazyDialog } from "../ui/dialog.tsx";
 import { EmptyState, ToastList } from "../ui/notice.tsx";
 import { useIsWide, usePageTitle } from "../ui/page-frame.tsx";
 import type { BulkErrors } from "./bulk-dialogs.tsx";
-import { findView, isNarrowed, queryOf, SHARED_VIEW, VIEWS, withoutFilters } from "./views.ts";
+import { findView, inOrder, isNarrowed, queryOf, SHARED_VIEW, VIEWS, withoutFilters } from "./views.ts";
 import { ListHead } from "./list-head.tsx";
 import { TicketList } from "./ticket-list.tsx";
 import { InboxContext, useTicketList } from "./use-ticket-list.ts";
@@ -23,13 +24,15 @@ const NONE: ReadonlySet<string> = new Set();
 // oxlint-disable-next-line max-lines-per-function -- the state that list, ticket, bulk actions and commands share
 export function InboxPage() {
   const { t } = useTexts();
-  const { toasts } = useServices();
+  const { preferences, toasts } = useServices();
   const project = useProject();
   const { isAdministrator, projects } = useSession();
   const { me } = usePeople();
   const { view: viewId } = useParams({ from: "/$project/inbox/$view" });
   const { ticketId = null } = useParams({ strict: false });
-  const search = useSearch({ from: "/$project/inbox/$view" });
+  const asked = useSearch({ from: "/$project/inbox/$view" });
+  const { inboxSort } = useStore(preferences);
+  const search = useMemo(() => inOrder(asked, inboxSort), [asked, inboxSort]);
   const navigate = useNavigate();
   const isWide = useIsWide();
   const [cursorId, setCursorId] = useState<string | null>(null);
@@ -43,11 +46,11 @@ export function InboxPage() {
   const query = useDeferredValue(
     JSON.stringify(queryOf({ ...filters, ...(goesOverAll ? { allProjects: "1" } : {}) }, search)),
   );
-  const asked = useMemo(() => JSON.parse(query) as ReturnType<typeof queryOf>, [query]);
-  const ofAll = asked.allProjects === "1";
+  const listQuery = useMemo(() => JSON.parse(query) as ReturnType<typeof queryOf>, [query]);
+  const ofAll = listQuery.allProjects === "1";
   // A list of all projects does not depend on the current one.
   const listProject = ofAll ? (projects[0]?.name ?? project) : project;
-  const list = useTicketList(listProject, asked);
+  const list = useTicketList(listProject, listQuery);
   const { items } = list;
 
   // A selection belongs to the list in which it was made.

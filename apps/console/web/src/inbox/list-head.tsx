@@ -20,15 +20,16 @@ const SORT_DEFAULT = "-updatedAt";
 function SortMenu({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
   const texts = useTexts();
   const { t } = texts;
+  const { preferences } = useServices();
   const { sort = SORT_DEFAULT, ...rest } = search;
+  const choose = (value: string) => {
+    const inboxSort = value === SORT_DEFAULT ? null : value;
+    preferences.set((known) => ({ ...known, inboxSort }));
+    onChange(inboxSort === null ? rest : { ...rest, sort: inboxSort });
+  };
   return (
     <Menu trigger={<IconButton icon={ArrowDownUp} label={t("filter.sort")} />}>
-      <MenuChoice
-        label={t("filter.sort")}
-        value={sort}
-        options={filterOptions("sort", texts)}
-        onChange={(value) => onChange(value === SORT_DEFAULT ? rest : { ...rest, sort: value })}
-      />
+      <MenuChoice label={t("filter.sort")} value={sort} options={filterOptions("sort", texts)} onChange={choose} />
     </Menu>
   );
 }

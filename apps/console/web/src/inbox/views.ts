@@ -78,6 +78,10 @@ export const withoutFilters = ({ projects, sort }: InboxSearch): InboxSearch => 
   ...(sort === undefined ? {} : { sort }),
 });
 
+/** Returns a search in the order that was chosen last, unless it has one. */
+export const inOrder = (search: InboxSearch, sort: string | null): InboxSearch =>
+  sort === null ? search : { sort, ...search };
+
 /** Returns the start of a day in the operator's time zone, as RFC 3339; an invalid day is returned unchanged. */
 function startOfDay(day: string): string {
   const start = new Date(`${day}T00:00`);

@@ -40,6 +40,8 @@ export interface Preferences {
   hasNotifications: boolean;
   /** Whether the details of a ticket are open beside its conversation. */
   hasDetails: boolean;
+  /** The chosen order of the inbox; null for the default. */
+  inboxSort: string | null;
 }
 
 /** Also read by public/theme.js. */
@@ -63,6 +65,7 @@ function readPreferences(stored: string | null, languages: readonly string[]): P
     hasSingleKeys: given["hasSingleKeys"] !== false,
     hasNotifications: given["hasNotifications"] === true,
     hasDetails: given["hasDetails"] === true,
+    inboxSort: typeof given["inboxSort"] === "string" ? given["inboxSort"] : null,
   };
 }
 
