@@ -308,8 +308,13 @@ export async function measureLists({ urlsOf, databaseUrl }: Product, key: string
       printFigure(path, `p50 ${p50.toFixed(0)} ms  p99 ${p99.toFixed(0)} ms`);
     }
     if (!options.explains) return;
-    const rare = { words: [], beginning: wordOfRank(7_000) };
-    const common = { words: [wordOfRank(100)], beginning: wordOfRank(101) };
+    const search = (...all: string[]) => ({
+      text: all.join(" "),
+      words: all.slice(0, -1),
+      beginning: all.at(-1) ?? null,
+    });
+    const rare = search(wordOfRank(7_000));
+    const common = search(wordOfRank(100), wordOfRank(101));
     const explained: [string, ListQuery][] = [
       ["GET /api/v1/admin/tickets", {}],
       ["GET /api/v1/admin/tickets?language=fi", { language: "fi" }],

@@ -115,7 +115,7 @@ const filterQuery = z.object({
     .string()
     .optional()
     .describe(
-      "Words that all occur in the subject, the messages, the replies, or the customer's name, email address or user ID, ignoring case and accents. The last word can be a prefix.",
+      "Words that all occur in the subject, the messages, the replies, or the customer's name, email address or user ID, ignoring case and accents. The last word can be a prefix. Alternatively the ID of the ticket or of its chat, or at least six consecutive digits of the customer's phone number.",
     ),
   sort: z.enum(TICKET_SORTS).optional().describe("Defaults to `-updatedAt`. A minus sorts in descending order."),
   status: ticketFilters.status.optional(),

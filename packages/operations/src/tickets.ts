@@ -62,7 +62,7 @@ async function readDuplicates(
 function wordQueryOf(q: string): WordQuery | null {
   const words = searchWords(q);
   const beginning = words.pop();
-  return beginning === undefined ? null : { words, beginning };
+  return beginning === undefined ? null : { text: q, words, beginning };
 }
 
 /** Returns the ticket with this id in the principal's project, opened or only accepted. Throws not_found. */

@@ -780,9 +780,9 @@ export interface Statements {
     isBehind: [object, { isBehind: boolean }];
     notifies: [{ settledId: number | string }, object];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
-    queueIncomplete: [object, object];
+    queueOutdated: [object, object];
     queueTexts: [{ id: readonly (string | null)[] }, object];
-    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; alias: string; name: string; email: string; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
+    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; alias: string; name: string; email: string; phone: string; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     remove: [{ ids: readonly (string | null)[] }, { ticketId: string }];
     settle: [{ settledId: number | string }, object];

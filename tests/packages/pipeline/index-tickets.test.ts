@@ -22,7 +22,7 @@ const startIndex = (overrides: Partial<Store> = {}, isolation = createIsolation(
   );
 
 async function find(project: ProjectId, word: string) {
-  const words = { words: [word], beginning: null };
+  const words = { text: word, words: [word], beginning: null };
   const query = { sort: "-createdAt", limit: 10, after: undefined, words } as const;
   return (await db.store.ticketList.listPage(project, query)).tickets;
 }

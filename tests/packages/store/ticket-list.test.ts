@@ -415,7 +415,7 @@ describe("the last message of a listed ticket", () => {
 
 describe("the search in tickets", () => {
   const found = (words: string[], beginning: string | null, query: Partial<TicketPageQuery> = {}, of = project) =>
-    listed({ words: { words, beginning }, ...query }, of);
+    listed({ words: { text: [...words, beginning].join(" "), words, beginning }, ...query }, of);
 
   test("finds all words of subject, messages and replies, and beginnings of one", async () => {
     const invoice = await makeTicket("Where is my invoice 2231?", {}, "It was sent to accounting.");
@@ -488,6 +488,28 @@ describe("the search in tickets", () => {
     expect(await found([], "4711")).toEqual([ticketId]);
   });
 
+  test("finds a ticket by its ID, by that of its chat, and by its customer's phone number", async () => {
+    const foundBy = (text: string) => listed({ words: { text, words: wordsIn(text), beginning: null } });
+    const contact = { name: "Ada Lovelace", phone: "+41 (0)79 123 45 67" };
+    const chat = newMessage({ channelId: "widget", chatId: "Visit/2026-Ä", channelMeta: { contact } });
+    const { ticketId } = (await exchange(db.store, project, chat, ["Hi."])).accepted;
+    await makeTicket("Order 79123456");
+    await settle();
+    const numbers = ["0791234567", "+41 79 123 45 67", "0041 79/123 45 67", "079 123 45", "123-45-67", "23 45 67"];
+    for (const text of [ticketId, "Visit/2026-Ä", " visit/2026-ä ", ...numbers])
+      expect(await foundBy(text)).toEqual([ticketId]);
+    // Fewer digits are rather another number, and words beside it are searched for as words.
+    for (const text of ["45 67", "34 56 78", "079 123 45 67 Ada", "Visit/2026"])
+      expect(await foundBy(text)).toEqual([]);
+
+    const [customer] = (await db.store.customers.listPage(project, { limit: 1, after: undefined, q: "Ada" })).customers;
+    await db.store.customers.update(project, { id: customer?.id ?? "" }, { phone: "555 0134" });
+    await settle();
+    expect(await foundBy("5550134")).toEqual([ticketId]);
+    // What the channel has stated remains.
+    expect(await foundBy("0791234567")).toEqual([ticketId]);
+  });
+
   test("does not find a customer by a former name, except where a message contains its words", async () => {
     const people: { ticketId: string; id: string; alias: string }[] = [];
     for (const text of ["Ask Lovelace", "good morning"]) {
@@ -546,9 +568,7 @@ describe("the search in tickets", () => {
       ticketIds.push(accepted.ticketId);
     }
     await settle();
-    await db.sql(
-      "UPDATE ticket_texts SET has_friendly_name = false, document = ts_delete(document, '{jonas,weber}'::text[])",
-    );
+    await db.sql("UPDATE ticket_texts SET words_version = 0, document = ts_delete(document, '{jonas,weber}'::text[])");
     expect(await found(["jonas"], null)).toEqual([]);
     await followAll();
     expect((await found(["jonas"], null)).toSorted()).toEqual(ticketIds.toSorted());
@@ -709,7 +729,7 @@ describe("the search in tickets", () => {
         const read: string[] = [];
         let after: KeyPosition | undefined;
         do {
-          const words = { words: [word], beginning: null };
+          const words = { text: word, words: [word], beginning: null };
           const query = asked({ words, status, sort: "createdAt", limit: 50, after });
           const page = await db.store.ticketList.listPage(project, query);
           read.push(...page.tickets.map(({ id }) => id));

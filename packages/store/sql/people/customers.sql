@@ -126,8 +126,8 @@ VALUES (:project, 'merged', :from_id::uuid::text, :into_id);
 UPDATE ticket_customers SET customer_id = :into_id WHERE customer_id = :from_id;
 
 -- name: queueTexts
--- Queues the conversations of customers whose names change, so that a search finds them by the new ones. Before `lock`, since
--- indexing takes both in this order. Locks the rows of ticket_text_queue that it writes.
+-- Queues the conversations of customers whose names or numbers change, so that a search finds them by the new ones. Before
+-- `lock`, since indexing takes both in this order. Locks the rows of ticket_text_queue that it writes.
 INSERT INTO ticket_text_queue (ticket_id) SELECT ticket_id FROM ticket_customers WHERE customer_id = ANY (:ids::uuid[])
 ORDER BY ticket_id
 ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now();

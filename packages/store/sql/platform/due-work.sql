@@ -16,7 +16,7 @@ SELECT
   EXISTS (SELECT FROM outboxes WHERE settled_seq < wanted_seq AND next_at <= now()) AS outboxes,
   EXISTS (SELECT FROM ticket_index WHERE settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events)) AS ticket_events,
   EXISTS (SELECT FROM ticket_text_queue WHERE queued_at <= now())
-    OR EXISTS (SELECT FROM ticket_texts WHERE NOT has_friendly_name) AS ticket_texts,
+    OR EXISTS (SELECT FROM ticket_texts WHERE words_version < {{wordsVersion}}) AS ticket_texts,
   EXISTS (SELECT FROM tickets WHERE snoozed_until <= {{soon}}) AS snoozes,
   EXISTS (SELECT FROM ticket_deadlines WHERE ended_at IS NULL AND breached_at IS NULL AND due_at <= {{soon}}) AS deadlines,
   EXISTS (SELECT FROM email_notifications WHERE finished_at IS NULL AND next_at <= now()) AS emails,

@@ -2,7 +2,7 @@
 -- Data of tickets to index. Indexed texts remain, unless the subject has changed. Another project that works on a ticket
 -- does not find it by the stored customer.
 SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, {{createdUs}} AS created_us, x.seq, c.alias, c.name, c.email,
-  tsvector_to_array(x.document) AS lexemes, t.home_project_id AS project, t.channel_id, t.chat_id, t.language,
+  c.phone, tsvector_to_array(x.document) AS lexemes, t.home_project_id AS project, t.channel_id, t.chat_id, t.language,
   t.created_at, (SELECT m.created_at FROM messages m WHERE m.ticket_id = t.id ORDER BY m.seq DESC LIMIT 1) AS seen_at
 FROM tickets t LEFT JOIN ticket_texts x ON x.ticket_id = t.id AND x.subject = t.subject
 LEFT JOIN ticket_customers k ON k.ticket_id = t.id AND t.project_id = t.home_project_id
@@ -22,12 +22,12 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
   ORDER BY seq LIMIT {{stepTexts1}}
 ) AS said ORDER BY i.ticket_id, said.seq;
 
--- name: queueIncomplete
--- Queues tickets that were indexed without the names of their customers, in batches and after all others, unless another
--- replica indexes some that it has not committed: the older version does so while it runs next to this one. Locks the rows
--- of ticket_text_queue that it writes.
+-- name: queueOutdated
+-- Queues tickets that an earlier version has indexed, in batches and after all others, unless another replica indexes some
+-- that it has not committed: the older version does so while it runs next to this one. Locks the rows of ticket_text_queue
+-- that it writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
-SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_friendly_name
+SELECT ticket_id, '-infinity' FROM ticket_texts WHERE words_version < {{wordsVersion}}
   AND NOT EXISTS (SELECT FROM ticket_text_queue WHERE attempts < 2) LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
@@ -62,17 +62,17 @@ DELETE FROM ticket_text_queue WHERE ticket_id IN (
 -- is queued again. A concurrent erasure waits for this commit and deletes the words too. Locks the rows of the joined
 -- tickets, as the foreign key does, in the order of ids, as every such statement.
 INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer, has_customer_row,
-  has_friendly_name)
+  has_friendly_name, words_version)
 SELECT t.id, t.project_id,
   array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq,
-    true, true, true
+    true, true, true, {{wordsVersion}}
 FROM unnest(:ticket_id::uuid[], :lexemes::jsonb[], :subject::text[], :seq::bigint[], :created_us::bigint[])
   AS i (ticket_id, lexemes, subject, seq, created_us)
 JOIN tickets t ON t.id = i.ticket_id AND {{createdUs}} = i.created_us
 ORDER BY t.id FOR KEY SHARE OF t
 ON CONFLICT (ticket_id) DO UPDATE SET project_id = excluded.project_id, document = excluded.document,
   subject = excluded.subject, seq = excluded.seq, has_customer = true,
-  has_customer_row = true, has_friendly_name = true;
+  has_customer_row = true, has_friendly_name = true, words_version = excluded.words_version;
 
 -- name: queueAgain
 -- Queues tickets with more texts to index. Locks the rows of ticket_text_queue that it writes.

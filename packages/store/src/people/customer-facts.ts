@@ -53,6 +53,24 @@ export interface DetailedCustomer extends CustomerRecord {
 /** Facts that channels state and people set. */
 export const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
 
+/** A phone number as people write it. */
+const PHONE = /^\+?[\d\s()./-]+$/;
+
+/** Returns the digits of a phone number without leading zeros, at least `min`; null for another text. */
+export function phoneDigitsOf(text: string | null | undefined, min: number): string | null {
+  const number = (text ?? "").trim();
+  if (!PHONE.test(number)) return null;
+  const digits = number.replace("(0)", "").replaceAll(/\D/g, "").replace(/^0+/, "");
+  return digits.length < min ? null : digits;
+}
+
+/** The last digits of a number are searched for: it may be stored without the prefix of its country. */
+const MAX_SEARCHED_DIGITS = 8;
+
+/** Returns the digits by which a search finds a phone number; null for a text that is none, or has fewer than `min`. */
+export const searchedDigitsOf = (text: string | undefined, min: number): string | null =>
+  phoneDigitsOf(text, min)?.slice(-MAX_SEARCHED_DIGITS) ?? null;
+
 /** What a ticket contains about its customer, in the project that received it. */
 export interface TicketPerson {
   ticketId: string;

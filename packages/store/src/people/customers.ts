@@ -13,6 +13,7 @@ import {
   identitiesOf,
   isKnown,
   mergedCustomer,
+  searchedDigitsOf,
   verifiedIdentitiesOf,
   withFactsOf,
 } from "./customer-facts.ts";
@@ -50,12 +51,8 @@ export async function lockCustomers(tx: Db, project: ProjectId): Promise<void> {
 export const find = (db: Db, project: ProjectId, id: string): Promise<DetailedCustomer | null> =>
   sql.find.one<DetailedCustomer>(db, { project, id });
 
-/** A phone number as people write it. */
-const PHONE = /^\+?[\d\s()./-]+$/;
 /** A number with fewer digits is searched for like a word. */
 const MIN_PHONE_DIGITS = 4;
-/** The last digits of a number are searched for: it may be stored without the prefix of its country. */
-const MAX_PHONE_DIGITS = 8;
 
 /** Parameters of a search of customers: all words in any order, or a part of a phone number however it is grouped. */
 function searchOf(q: string | undefined) {
@@ -63,15 +60,13 @@ function searchOf(q: string | undefined) {
   const [word = "", second, ...others] = words
     .map((found) => found.replaceAll(/[\\%_]/g, String.raw`\$&`))
     .sort((a, b) => b.length - a.length);
-  const isPhone = PHONE.test(words.join(" "));
-  const digits = isPhone ? words.join("").replace("(0)", "").replaceAll(/\D/g, "").replace(/^0+/, "") : "";
   return {
     q,
     word,
     second,
     // Null, with which PostgreSQL estimates better than with an empty list.
     others: others.length === 0 ? null : others,
-    digits: digits.length < MIN_PHONE_DIGITS ? null : digits.slice(-MAX_PHONE_DIGITS),
+    digits: searchedDigitsOf(q, MIN_PHONE_DIGITS),
   };
 }
 
@@ -137,7 +132,8 @@ export function update(
   { attributes, isBlocked, unsubscribed, ...facts }: CustomerUpdate,
 ): Promise<{ result: UpdateResult; record: DetailedCustomer | null }> {
   return db.transaction(async (tx) => {
-    if (facts.name !== undefined || facts.email !== undefined) await sql.queueTexts.run(tx, { ids: [id] });
+    const isFoundOtherwise = [facts.name, facts.email, facts.phone].some((fact) => fact !== undefined);
+    if (isFoundOtherwise) await sql.queueTexts.run(tx, { ids: [id] });
     await lockCustomers(tx, project);
     const customer = await find(tx, project, id);
     if (customer === null) return { result: "stale", record: null };

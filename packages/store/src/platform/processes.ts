@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import { expiredLease } from "../messages/chats.ts";
 import { columnsOf, statements } from "../sql.ts";
+import { WORDS_VERSION } from "../tickets/ticket-index.ts";
 import { CHANNELS_COLUMNS, toChannelsConfig } from "./installation.ts";
 import { DEFAULT_PROJECT } from "./projects.ts";
 
@@ -255,7 +256,7 @@ export interface DueWork {
  */
 const AHEAD_MS = 2_500;
 
-const dueSql = statements("platform/due-work", { aheadMs: AHEAD_MS });
+const dueSql = statements("platform/due-work", { aheadMs: AHEAD_MS, wordsVersion: WORDS_VERSION });
 
 const findForAll = batched(async (db: Db, sweeps: null[]) => {
   const row = await dueSql.find.one<DueWork>(db);

@@ -1,4 +1,4 @@
-import { customerOf } from "@svc/contracts";
+import { customerOf, profileOf } from "@svc/contracts";
 import type {
   BusinessHours,
   ChannelId,
@@ -11,7 +11,7 @@ import type {
 import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
-import { friendlyNameOf } from "../people/customer-facts.ts";
+import { friendlyNameOf, phoneDigitsOf, searchedDigitsOf } from "../people/customer-facts.ts";
 import type { TicketPerson } from "../people/customer-facts.ts";
 import { followTickets } from "../people/customers.ts";
 import { insertForEvents, insertReplies } from "../people/notifications.ts";
@@ -72,8 +72,10 @@ async function followDeadlines(tx: Db, ids: readonly string[], deadlinesOf: Dead
  */
 export const recordBreaches = async (db: Db): Promise<number> => (await deadlineSql.recordBreaches.all(db)).length;
 
-/** Words that a ticket must contain, all of them. */
+/** A search: words that a ticket must contain, all of them, unless the whole text is one of its IDs or phone numbers. */
 export interface WordQuery {
+  /** The text that was searched for. */
+  text: string;
   words: readonly string[];
   /** Prefix of a further word; null for none. */
   beginning: string | null;
@@ -109,6 +111,8 @@ interface IndexedText {
   subject: string;
   seq: number;
   words: TicketWords;
+  /** Lexemes beside those of the words. */
+  marks: string[];
   /** Creation time of the ticket, in microseconds: a ticket that was erased and created again has the same id. */
   createdUs: number;
 }
@@ -129,6 +133,18 @@ const customerLexeme = (word: string) => `:c:${word}`;
 /** Maximum length of a prefix that is a lexeme of its own: longer prefixes match few words. */
 const SHORT_BEGINNING = 2;
 
+/** Marks an ID of a ticket: its own, and that of its chat. */
+const idLexeme = (id: string) => `:i:${id.toLowerCase()}`;
+
+/** Marks a phone number from one of its digits on, so that it is found by any of its parts. */
+const phoneLexeme = (digits: string) => `:t:${digits}`;
+
+/** Minimum number of digits of a part of a phone number: fewer are rather a number of something else. */
+const MIN_PHONE_DIGITS = 6;
+
+/** Version of the lexemes, see migration 0115. */
+export const WORDS_VERSION = 1;
+
 /** Quotes a lexeme for tsquery. */
 const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
@@ -136,13 +152,19 @@ const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll
  * Returns the tsquery of tickets of a project with these words. The project is one of the words, so that the index does
  * not return tickets of others.
  */
-export function textQueryOf(project: ProjectId, { words, beginning }: WordQuery): string {
-  const lexemes = [projectLexeme(project), ...words].map(quote);
+export function textQueryOf(project: ProjectId, { text, words, beginning }: WordQuery): string {
+  const lexemes = words.map(quote);
   if (beginning !== null) {
     const isShort = Array.from(beginning).length <= SHORT_BEGINNING;
     lexemes.push(isShort ? quote(beginningLexeme(beginning)) : `${quote(beginning)}:*`);
   }
-  return lexemes.join(" & ");
+  const digits = searchedDigitsOf(text, MIN_PHONE_DIGITS);
+  const alternatives = [
+    lexemes.join(" & "),
+    quote(idLexeme(text.trim())),
+    ...(digits === null ? [] : [`${quote(phoneLexeme(digits))}:*`]),
+  ];
+  return `${quote(projectLexeme(project))} & (${alternatives.join(" | ")})`;
 }
 
 /** Maximum number of words that are paired, since the number of pairs grows with the square. */
@@ -172,11 +194,20 @@ function lexemesOf(words: readonly string[]): string[] {
   return [...lexemes];
 }
 
-/** Returns the lexemes of a ticket. */
+/** Returns the lexemes of the words of a ticket. */
 function documentOf({ ofText, ofCustomer }: TicketWords): string[] {
   const inText = new Set(ofText);
   const others = ofCustomer.filter((word) => !inText.has(word));
   return [...lexemesOf([...ofText, ...others]), ...["", ...others].map(customerLexeme)];
+}
+
+/** Returns the lexemes of the IDs of a ticket and of the phone numbers of its customer. */
+function marksOf({ ticketId, chatId, channelMeta, phone }: TicketRow): string[] {
+  const numbers = [profileOf(channelMeta).phone, phone].flatMap((text) => phoneDigitsOf(text, MIN_PHONE_DIGITS) ?? []);
+  const ends = numbers.flatMap((digits) =>
+    Array.from({ length: digits.length - MIN_PHONE_DIGITS + 1 }, (_, start) => digits.slice(start)),
+  );
+  return [...[ticketId, chatId].map(idLexeme), ...ends.map(phoneLexeme)];
 }
 
 /** Returns the words of subject and texts in the lexemes of a ticket; null if these do not tell them from the customer's. */
@@ -194,6 +225,7 @@ type TicketRow = TicketPerson & {
   alias: string | null;
   name: string | null;
   email: string | null;
+  phone: string | null;
 };
 
 /**
@@ -210,7 +242,10 @@ function customerText(ticket: TicketRow): string {
   return ticket.alias ?? friendlyNameOf(ticket) ?? (ticket.channelId === "api" ? ticket.chatId : "");
 }
 
-async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
+async function read(
+  tx: Db,
+  ticketIds: readonly string[],
+): Promise<(TicketText & { person: TicketPerson; marks: string[] })[]> {
   const rows = await sql.read.all<TicketRow>(tx, { ticketIds });
   const tickets = rows.map((row) => ({ ...row, indexed: textWordsOf(row.lexemes) }));
   const seqOf = ({ indexed, seq }: (typeof tickets)[number]) => (indexed === null ? 0 : (seq ?? 0));
@@ -227,6 +262,7 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
       subject: row.subject,
       customer: customerText(row),
       person: row,
+      marks: marksOf(row),
       texts: taken.map(({ text }) => text),
       seq: taken.at(-1)?.seq ?? seqOf(row),
       hasMore: own.length > taken.length,
@@ -244,7 +280,7 @@ async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: 
   }));
   await sql.write.run(tx, {
     ticketId: indexed.map(({ ticketId }) => ticketId),
-    lexemes: indexed.map(({ words }) => JSON.stringify(documentOf(words))),
+    lexemes: indexed.map(({ words, marks }) => JSON.stringify([...documentOf(words), ...marks])),
     subject: indexed.map(({ subject }) => subject),
     seq: indexed.map(({ seq }) => seq),
     createdUs: indexed.map(({ createdUs }) => createdUs),
@@ -264,7 +300,7 @@ export async function indexNext(
 ): Promise<boolean> {
   const claimed = await sql.claim.all(leases);
   const [first] = claimed;
-  if (first === undefined) return (await sql.queueIncomplete.run(db)) > 0;
+  if (first === undefined) return (await sql.queueOutdated.run(db)) > 0;
   const wordsOfClaimed = (text: TicketText) => wordsOf(text, first.attempts);
   await db.transaction(async (tx) => {
     const removed = await sql.remove.all(tx, { ids: claimed.map((row) => row.ticketId) });
@@ -297,6 +333,7 @@ const sql = statements("tickets/ticket-index", {
   createdUs: microsecondsOf("t.created_at"),
   stepTexts1: STEP.texts + 1,
   stepTickets: STEP.tickets,
+  wordsVersion: WORDS_VERSION,
   updatedUs: microsecondsOf("t.updated_at"),
   changedMax: STEP_TICKETS,
   listColumns: LIST_COLUMNS,
