@@ -1,4 +1,5 @@
 import { foldAccents, tokenize } from "@svc/text";
+import { lazily } from "../language-files.ts";
 
 /** A folded word of a message; in scripts without spaces a character. */
 export interface TalkToken {
@@ -108,8 +109,8 @@ export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
   );
 }
 
-/** A part of a phrase: words, a gap, or alternatives. */
-type Part = { words: string[] } | { prefix: string } | { gap: number } | { either: Part[][]; isOptional: boolean };
+/** A part of a phrase: words as written, a prefix, a gap, or alternatives. */
+type Part = { text: string } | { prefix: string } | { gap: number } | { either: Part[][]; isOptional: boolean };
 
 /** How phrases are compiled; `compilePhrases` says what each option means. */
 interface PhraseOptions {
@@ -128,7 +129,7 @@ export function compilePhrases(
   phrases: Readonly<Record<string, readonly string[]>>,
   { words, isUnspaced, asides, isBlocked }: PhraseOptions,
 ): PhraseMatcher {
-  const split = (word: string) => (isUnspaced ? Array.from(word) : [word]);
+  const wordsOf = (text: string) => (isUnspaced ? fold(text).flatMap((word) => Array.from(word)) : fold(text));
   let states = 0;
   let ofKind = "";
   const newState = () => createState((states += 1), ofKind);
@@ -147,8 +148,8 @@ export function compilePhrases(
   }
 
   function addPart(part: Part, from: State[]): State[] {
-    if ("words" in part) {
-      return part.words.flatMap(split).reduce((states, word) => [addWord(word, states, newState())], from);
+    if ("text" in part) {
+      return wordsOf(part.text).reduce((states, word) => [addWord(word, states, newState())], from);
     }
     if ("prefix" in part) return [addPrefix(part.prefix, from, newState())];
     if ("gap" in part) return addGap(isUnspaced ? 2 * part.gap : part.gap, from, newState);
@@ -162,8 +163,8 @@ export function compilePhrases(
     const ends = alternatives.flatMap((parts) => {
       const [only] = parts;
       if (only === undefined) throw new Error("an alternative of a phrase has no words");
-      if (parts.length !== 1 || !("words" in only)) return add(parts, from);
-      const all = only.words.flatMap(split);
+      if (parts.length !== 1 || !("text" in only)) return add(parts, from);
+      const all = wordsOf(only.text);
       const before = all.slice(0, -1).reduce((states, word) => [addWord(word, states, newState())], from);
       addWord(all.at(-1) ?? "", before, shared);
       return [];
@@ -171,26 +172,59 @@ export function compilePhrases(
     return [...new Set([shared, ...ends])];
   }
 
-  const roots = Object.entries(phrases).map(([kind, list]) => {
-    ofKind = kind;
-    const root = newState();
-    for (const phrase of list) {
-      for (const end of add(parsePhrase(phrase), [root])) end.isEnd = end !== root;
-    }
-    return root;
-  });
+  const parsed = Object.entries(phrases).map(([kind, list]) => ({ kind, phrases: list.map(parsePhrase) }));
+  const rootsOf = () =>
+    parsed.map(({ kind, phrases }) => {
+      ofKind = kind;
+      const root = newState();
+      for (const parts of phrases) for (const end of add(parts, [root])) end.isEnd = end !== root;
+      return root;
+    });
+  // Most languages are compiled only to see that no phrase of theirs begins with a word of a text.
+  const matcher = lazily(() => createMatcher(rootsOf(), isBlocked));
   return {
-    match: createMatcher(roots, isBlocked),
-    beginnings: beginningsOf(roots.filter(({ kind }) => !asides.has(kind))),
+    match: (tokens, start) => matcher()(tokens, start),
+    beginnings: beginningsOf(parsed.filter(({ kind }) => !asides.has(kind)).map(({ phrases }) => phrases)),
   };
 }
 
-function beginningsOf(roots: readonly State[]): Beginnings {
-  return {
-    words: new Set(roots.flatMap(({ next }) => [...next.keys()])),
-    prefixes: roots.flatMap((root) => root.prefixes.map(([prefix]) => prefix)),
-    isAny: roots.some(({ any }) => any.length > 0),
-  };
+/** Returns how the phrases of several lists may begin. */
+function beginningsOf(lists: readonly (readonly Part[][])[]): Beginnings {
+  const words = new Set<string>();
+  const prefixes: string[] = [];
+  const canBeEmpty = new Map<readonly Part[][], boolean>();
+  let isAny = false;
+
+  /** Adds how one of several sequences may begin; returns whether one of them may have no words. */
+  function addEach(sequences: readonly Part[][]): boolean {
+    const known = canBeEmpty.get(sequences);
+    if (known !== undefined) return known;
+    const isEmpty = sequences.map((parts) => parts.every(addPart)).includes(true);
+    canBeEmpty.set(sequences, isEmpty);
+    return isEmpty;
+  }
+
+  /** Adds how a part may begin; returns whether the next part may begin the phrase as well. */
+  function addPart(part: Part): boolean {
+    if ("text" in part) {
+      const [first] = fold(/^\s*\S+/u.exec(part.text)?.[0] ?? "");
+      const word = first ?? fold(part.text)[0];
+      if (word !== undefined) words.add(word);
+      return word === undefined;
+    }
+    if ("prefix" in part) {
+      prefixes.push(part.prefix);
+      return false;
+    }
+    if ("gap" in part) {
+      isAny = true;
+      return true;
+    }
+    return addEach(part.either) || part.isOptional;
+  }
+
+  for (const list of lists) addEach(list);
+  return { words, prefixes, isAny };
 }
 
 const createStep = (states: readonly State[]): Step => ({
@@ -272,48 +306,46 @@ function createMatcher(
 
 /** Parses a phrase; `classOf` resolves `<name>`. */
 function parseParts(phrase: string, classOf: (name: string) => Part[][]): Part[] {
+  const tokens = phrase.match(/[()[\]|]|<[^>]*>?|[^()[\]|<]+/gu) ?? [];
   let at = 0;
 
   /** Parses alternatives up to a closing bracket, or the end. */
   function readAlternatives(): Part[][] {
-    const alternatives: Part[][] = [[]];
-    while (at < phrase.length && !/[)\]]/.test(phrase.charAt(at))) {
-      const char = phrase.charAt(at);
-      const parts = alternatives.at(-1) ?? [];
-      if (char === "|") {
-        alternatives.push([]);
+    let parts: Part[] = [];
+    const alternatives = [parts];
+    for (let token = tokens[at]; token !== undefined && token !== ")" && token !== "]"; token = tokens[at]) {
+      at += 1;
+      if (token === "|") {
+        parts = [];
+        alternatives.push(parts);
+      } else if (token === "(" || token === "[") {
+        parts.push({ either: readAlternatives(), isOptional: token === "[" });
+        if (tokens[at] !== (token === "(" ? ")" : "]")) throw new Error(`a bracket is missing in "${phrase}"`);
         at += 1;
-      } else if (char === "(" || char === "[") {
-        at += 1;
-        parts.push({ either: readAlternatives(), isOptional: char === "[" });
-        if (phrase.charAt(at) !== (char === "(" ? ")" : "]")) throw new Error(`a bracket is missing in "${phrase}"`);
-        at += 1;
+      } else if (token.startsWith("<")) {
+        if (!token.endsWith(">")) throw new Error(`a phrase cannot be read: "${phrase}"`);
+        parts.push({ either: classOf(token.slice(1, -1)), isOptional: false });
       } else {
-        parts.push(...readPlain());
+        parts.push(...readPlain(token));
       }
     }
     return alternatives;
   }
 
-  function readPlain(): Part[] {
-    const plain = /^(?:<[^>]*>|[^()[\]|<]+)/.exec(phrase.slice(at))?.[0] ?? "";
-    if (plain === "") throw new Error(`a phrase cannot be read: "${phrase}"`);
-    at += plain.length;
-    if (plain.startsWith("<")) return [{ either: classOf(plain.slice(1, -1)), isOptional: false }];
-    return plain.split(/(…|\*|[^\s…*]+~)/u).flatMap((piece) => readPiece(piece));
-  }
+  const [parts = [], ...others] = readAlternatives();
+  if (others.length > 0 || at < tokens.length) throw new Error(`a phrase has a bracket too many: "${phrase}"`);
+  return parts;
+}
 
-  function readPiece(piece: string): Part[] {
+/** Parses the words, prefixes and gaps between brackets. */
+function readPlain(plain: string): Part[] {
+  if (!/[…*~]/u.test(plain)) return /\S/u.test(plain) ? [{ text: plain }] : [];
+  return plain.split(/(…|\*|[^\s…*]+~)/u).flatMap((piece): Part[] => {
     if (piece === "*") return [{ gap: MAX_GAP_WORDS }];
     if (piece === "…") return [{ gap: MAX_TAIL_WORDS }];
     if (piece.endsWith("~") && fold(piece).length === 1) return [{ prefix: fold(piece).join("") }];
-    const folded = fold(piece);
-    return folded.length === 0 ? [] : [{ words: folded }];
-  }
-
-  const [parts = [], ...others] = readAlternatives();
-  if (others.length > 0 || at < phrase.length) throw new Error(`a phrase has a bracket too many: "${phrase}"`);
-  return parts;
+    return /\S/u.test(piece) ? [{ text: piece }] : [];
+  });
 }
 
 const createState = (id: number, kind: string): State => {
@@ -339,11 +371,19 @@ function addPrefix(prefix: string, from: readonly State[], to: State): State {
 }
 
 function addWord(word: string, from: readonly State[], to: State): State {
-  for (const state of from) state.next.set(word, [...(state.next.get(word) ?? []), to]);
+  for (const { next } of from) {
+    const known = next.get(word);
+    if (known === undefined) next.set(word, [to]);
+    else known.push(to);
+  }
   return to;
 }
 
-const fold = (text: string) => tokenize(text).map(({ term }) => foldTerm(term));
+const fold = (text: string): string[] =>
+  // Most phrases are such words, which are their own form.
+  /^[a-z ]+$/.test(text) && !/(.)\1\1/.test(text)
+    ? text.split(" ").filter((word) => word !== "")
+    : tokenize(text).map(({ term }) => foldTerm(term));
 
 function missing(name: string): never {
   throw new Error(`a phrase names <${name}>, which is not among the words`);
