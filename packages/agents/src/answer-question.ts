@@ -7,7 +7,7 @@ import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
 import { lacksYear } from "./answers/find-contradiction.ts";
 import type { AnswerPart } from "./answers/rate-passages.ts";
-import { readQuestion } from "./answers/read-question.ts";
+import { STRICT_KINDS, readQuestion } from "./answers/read-question.ts";
 import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { readFollowUp } from "./follow-up.ts";
@@ -29,8 +29,8 @@ const SAME_DOCUMENT_BONUS = 0.5;
 const KEY_WORDS_BONUS = 3;
 
 /**
- * Upper bound for an answer that a person should review: without any of those words, or without the topic, it may answer
- * another question; without the year of the question its figures may be of another year; and if another document gives
+ * Upper bound for an answer that a person should review: without any of those words, without the topic, or without the
+ * phone number that was asked for, it may answer another question; without the year of the question its figures may be of another year; and if another document gives
  * other figures, those may be the current ones.
  */
 const MAX_DOUBTFUL_CONFIDENCE = 0.4;
@@ -181,7 +181,7 @@ function preferenceOf(
 
 /** Adjusts the confidence for the conversation and the languages, with the reason. */
 function qualify(
-  { confidence, missing, missesTopic, otherwise, best, read: { passage } }: ChosenAnswer,
+  { confidence, missing, missesTopic, otherwise, best, others, read: { passage } }: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
   if (isInOtherLanguage(question, found)) {
@@ -194,8 +194,10 @@ function qualify(
   const unmentioned = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
   const contradiction = otherwise === null ? "" : ` "${headingOf(otherwise)}" gives other figures.`;
   const { keyWords = [], wanted = [] } = followUp ?? {};
+  const holdsKind = ({ start, end, terms }: AnswerPart) => question.containsKind(passage.text.slice(start, end), terms);
   const isDoubtful =
     otherwise !== null ||
+    (STRICT_KINDS.has(question.kind) && ![best, ...others].some(holdsKind)) ||
     lacksYear(question, passage) ||
     // A follow-up names the topic of the earlier question too.
     (missesTopic && followUp === null) ||

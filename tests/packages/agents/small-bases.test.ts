@@ -148,6 +148,8 @@ const POOL: Readonly<Record<string, string>> = {
     "# Lockers\n\nThe following table shows the sizes of our lockers.\n\n| Locker | Width |\n|---|---|\n| S | 30 cm |\n| L | 60 cm |\n\nA lost key costs £15.00.",
   Shops:
     "# Shops\n\n## Harbour shop\n\n| Day | Open |\n|---|---|\n| Monday | 9:00–17:00 |\n| Sunday | closed |\n\n## Station shop\n\n| Day | Open |\n|---|---|\n| Monday | 10:00–18:00 |\n| Sunday | closed |",
+  Addresses:
+    "# Addresses\n\n## Harbour shop\n\n- Address: 3 Pier Road\n- Phone: 020 555 0101\n\n## Station shop\n\n- Address: 1 Station Square\n- Phone: 020 555 0177\n\n## Winter\n\nThe station shop is closed all winter.",
   Courses:
     "| Course | Age | Day and time | Lessons | Price |\n|---|---|---|---|---|\n| Adult beginners | from 16 years | Tuesday 19:00 | 10 | £140.00 |\n| Crawl technique | from 16 years | Friday 19:30 | 6 | £95.00 |",
 };
@@ -270,6 +272,13 @@ test("a row without a figure in the column asked for is quoted whole", async () 
 test("a passage without the topic of the question, which other documents have, is not sent", async () => {
   expect(await sent("pool", "Is the indoor pool open on public holidays?")).toContain("10:00 to 16:00");
   expect(await sent("pool", "Are the lockers open on public holidays?")).toBeNull();
+});
+
+test("a question for a phone number is answered with one; without one, nothing is sent", async () => {
+  expect(await sent("pool", "Phone number of the station shop please")).toContain("020 555 0177");
+  const answer = await answerers.get("pool")?.("Phone number of the swimming school");
+  expect(answer?.confidence).toBeLessThan(THRESHOLD);
+  expect(await sent("pool", "What is the email address of the station shop?")).toBeNull();
 });
 
 test("of numbered steps none is left out", async () => {

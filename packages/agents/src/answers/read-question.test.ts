@@ -55,12 +55,17 @@ describe("the kind of answer that a question asks for", () => {
     ["he", "כמה עולה המשלוח?", "money"],
     ["ja", "送料はいくらですか", "money"],
     ["zh", "多久能送到", "duration"],
+    ["en", "phone number of the old town branch pls", "phone"],
+    ["en", "How do I change the phone number?", "steps"],
+    ["de", "Wie ist Ihre Telefonnummer?", "phone"],
+    ["fr", "Quelle est votre adresse mail ?", "email"],
   ])("is recognized in %s: %s", (language, question, kind) => {
     expect(kindOf(question, [language])).toBe(kind);
   });
 
   test("is none where a question asks for nothing of the kind, or is in a language without a list", () => {
     expect(kindOf("Can I take my dog?", ["en"])).toBeNull();
+    expect(kindOf("I want to change my phone number", ["en"])).toBeNull();
     expect(kindOf("How much is it?", ["tlh"])).toBeNull();
   });
 
@@ -77,6 +82,9 @@ describe("a text that holds a kind of answer", () => {
     expect(holds("duration", "Sie kommt in drei Tagen an.", ["de"])).toBe(true);
     expect(holds("duration", "Sie kommt bald an.", ["de"])).toBe(false);
     expect(holds("duration", "三天内送到", ["zh"])).toBe(true);
+    expect(holds("phone", "Call +44 (0)20 555-01.", ["en"])).toBe(true);
+    expect(holds("phone", "Call us from 9 to 17.", ["en"])).toBe(false);
+    expect(holds("email", "Write to info@shop.example.", ["en"])).toBe(true);
   });
 });
 

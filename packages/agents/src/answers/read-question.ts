@@ -109,7 +109,10 @@ function beginsSentence(text: string, start: number): boolean {
 }
 
 /** Kinds in order of precedence: the first that matches a question wins. "steps" asks what to do. */
-const KINDS = ["money", "duration", "time", "number", "person", "place", "steps"] as const;
+const KINDS = ["money", "duration", "time", "number", "person", "place", "steps", "phone", "email"] as const;
+
+/** Kinds without which a text does not answer: what else it says of the subject is no phone number. */
+export const STRICT_KINDS: ReadonlySet<AnswerKind | null> = new Set(["phone", "email"]);
 
 /** Kind of information that a question asks for. */
 type AnswerKind = (typeof KINDS)[number];
@@ -125,6 +128,8 @@ const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
   person: /\p{Lu}\p{Ll}+/u,
   place: /\p{Lu}\p{Ll}+/u,
   steps: /\S/u,
+  phone: /(?:\p{N}[\s()/.–-]{0,3}){6}/u,
+  email: /\S@\S/u,
 };
 
 const phrasesByKind = z.partialRecord(z.enum(KINDS), z.array(z.string()));
