@@ -30,8 +30,8 @@ const KEY_WORDS_BONUS = 3;
 
 /**
  * Upper bound for an answer that a person should review: without any of those words, without the topic, or without the
- * phone number that was asked for, it may answer another question; without the year of the question its figures may be of another year; and if another document gives
- * other figures, those may be the current ones.
+ * phone number that was asked for, it may answer another question; without the year of the question its figures may be
+ * of another year; and if another document gives other figures, those may be the current ones.
  */
 const MAX_DOUBTFUL_CONFIDENCE = 0.4;
 
