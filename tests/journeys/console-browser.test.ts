@@ -218,7 +218,8 @@ describeInBrowser("a day of operators", () => {
       const plan = { name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("first this, then that") };
       await page.locator("input[type=file]").setInputFiles(plan);
       await page.getByRole("list", { name: "Files" }).getByText("21").waitFor();
-      await page.goto(`${ground.line.url}/shop/overview`);
+      await page.goto(`${ground.line.url}/shop/inbox/review`);
+      await rowOf(page, "Where is the plan?").getByRole("img", { name: "Unsent text" }).waitFor();
       await api.send("shop", { text: "Is it ready?", chatId, userId: "Ben Bell", mode: "async" });
       await waitFor(async () => (await shop.read(ticketId)).draft?.covers.length === 2, { what: "a draft for both" });
       await page.goto(`${ground.line.url}${path}`);

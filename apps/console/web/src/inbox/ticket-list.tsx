@@ -20,6 +20,7 @@ import {
   DueMark,
   PriorityMark,
   StateMark,
+  UnsentMark,
   WaitingMark,
 } from "./ticket-marks.tsx";
 import { useInbox, rowShift, usePrefetch } from "./use-ticket-list.ts";
@@ -119,6 +120,8 @@ function TicketRow({
                 {project}
               </span>
             )}
+            {/* The text of the open ticket is in view. */}
+            {!isCurrent && <UnsentMark ticketId={id} />}
             <PriorityMark priority={priority} />
             <DeadlineMark deadline={ticket.deadline} />
             {since === null ? (

@@ -1,9 +1,10 @@
-import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList, Clock } from "lucide-react";
+import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList, Clock, PenLine } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { CHANNELS } from "@svc/contracts";
 import type { TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
+import { unsentPrefixOf, useServices, useSession } from "../session/services.ts";
 import { Badge, CHANNEL_ICONS, useNow } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
@@ -80,6 +81,19 @@ export function PriorityMark({ priority }: { priority: TicketPriority }) {
   return (
     <span role="img" aria-label={label} title={label} className={priority === "urgent" ? "text-bad" : "text-warn"}>
       <Icon aria-hidden className="size-3.5" />
+    </span>
+  );
+}
+
+/** An unsent text of the operator in this browser, as an icon. */
+export function UnsentMark({ ticketId }: { ticketId: string }) {
+  const { t } = useTexts();
+  const { storage } = useServices();
+  const { operator } = useSession();
+  if (storage.getItem(unsentPrefixOf(operator.id) + ticketId) === null) return null;
+  return (
+    <span role="img" aria-label={t("compose.unsent")} title={t("compose.unsent")} className="text-accent">
+      <PenLine aria-hidden className="size-3.5" />
     </span>
   );
 }

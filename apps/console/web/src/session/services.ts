@@ -29,6 +29,9 @@ export interface Person {
 /** The part of a browser's storage that is used. */
 export type TextStorage = Pick<Storage, "getItem" | "setItem" | "removeItem"> & { keys: () => string[] };
 
+/** Prefix of the keys of an operator's unsent texts; the ID of the ticket follows. */
+export const unsentPrefixOf = (operatorId: string): string => `console.draft.${operatorId}.`;
+
 /**
  * Opens the browser's storage, or if the browser blocks it a replacement until the page is closed. A full storage
  * ignores new values.

@@ -1,4 +1,5 @@
 import type { RenderedReply, TicketDetail } from "@svc/contracts";
+import { unsentPrefixOf } from "../session/services.ts";
 import type { TextStorage } from "../session/services.ts";
 
 /** The state of a ticket that an operator has seen, stored with an unsent text. */
@@ -106,7 +107,6 @@ export interface OwnDraft {
 
 /** Maximum number of stored drafts; the last written ones are kept. */
 const MAX_COUNT = 200;
-const PREFIX = "console.draft.";
 
 const isMode = (value: unknown): value is ComposeMode => COMPOSE_MODES.some((mode) => mode === value);
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
@@ -156,7 +156,7 @@ function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
 
 /** Opens the unsent texts of one operator in this browser. */
 export function openOwnDrafts(storage: TextStorage, operatorId: string) {
-  const prefix = `${PREFIX}${operatorId}.`;
+  const prefix = unsentPrefixOf(operatorId);
   const read = (key: string) => readDraft(storage.getItem(key));
   return {
     /** Returns the unsent texts of a ticket, or null. */
