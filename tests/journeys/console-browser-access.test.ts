@@ -365,7 +365,10 @@ describeInBrowser("everyone can use the console", () => {
       const composer = page.getByRole("textbox", { name: "Reply" });
       await composer.pressSequentially("We are");
       ground.line.goAway();
-      await page.getByText("The server is unavailable.").waitFor();
+      const banner = page.getByText("The server is unavailable.");
+      await banner.waitFor();
+      const [above, below] = [await banner.boundingBox(), await page.getByRole("main").boundingBox()];
+      expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0);
       await composer.pressSequentially(" here.");
       await page.keyboard.press("Control+Enter");
       await page.getByText("Can’t reach the server. Your text is saved here").waitFor();

@@ -3,15 +3,15 @@ import { useTexts } from "../i18n/texts.ts";
 import { useStore } from "../ui/create-store.ts";
 import { useServices } from "./services.ts";
 
-/** Shown while the server is unavailable. */
+/** Shown above everything else while the server is unavailable. */
 export function ReachBanner() {
   const { reach } = useServices();
   const { t } = useTexts();
   const isAway = useStore(reach) === "away";
   return (
-    <div role="status" className="pointer-events-none fixed inset-x-0 top-2 z-50 flex justify-center px-4">
+    <div role="status">
       {isAway && (
-        <p className="animate-appear flex items-center gap-2 rounded-full border border-line bg-warn-soft px-3.5 py-1.5 text-sm font-medium text-warn shadow-pop">
+        <p className="flex items-center justify-center gap-2 bg-warn-soft px-4 py-1.5 text-sm font-medium text-warn">
           <CloudOff aria-hidden className="size-4 shrink-0" />
           {t("reach.away")}
         </p>

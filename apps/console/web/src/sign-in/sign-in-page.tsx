@@ -176,7 +176,9 @@ export function SignInPage() {
 
   return (
     <EntryCard title={t("signIn.title")}>
-      <ReachBanner />
+      <div className="overflow-hidden rounded-md has-[p]:mb-3">
+        <ReachBanner />
+      </div>
       <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
         <Field label={t("signIn.email")} name="email" type="email" autoComplete="username" required autoFocus />
         <Field label={t("signIn.password")} name="password" type="password" autoComplete="current-password" required />
