@@ -7,7 +7,7 @@ import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
 import { lacksYear } from "./answers/find-contradiction.ts";
 import type { AnswerPart } from "./answers/rate-passages.ts";
-import { STRICT_KINDS, readQuestion } from "./answers/read-question.ts";
+import { readQuestion } from "./answers/read-question.ts";
 import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { readFollowUp } from "./follow-up.ts";
@@ -181,7 +181,15 @@ function preferenceOf(
 
 /** Adjusts the confidence for the conversation and the languages, with the reason. */
 function qualify(
-  { confidence, missing, missesTopic, otherwise, best, others, read: { passage } }: ChosenAnswer,
+  {
+    confidence,
+    missing,
+    missesTopic,
+    otherwise,
+    best,
+    others,
+    read: { passage, headingTerms, titleTerms },
+  }: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
   if (isInOtherLanguage(question, found)) {
@@ -194,14 +202,18 @@ function qualify(
   const unmentioned = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
   const contradiction = otherwise === null ? "" : ` "${headingOf(otherwise)}" gives other figures.`;
   const { keyWords = [], wanted = [] } = followUp ?? {};
-  const holdsKind = ({ start, end, terms }: AnswerPart) => question.containsKind(passage.text.slice(start, end), terms);
+  const parts = [best, ...others];
+  const mayAnswer = ({ start, end, terms, heads = [] }: AnswerPart) =>
+    question.mayAnswer(passage.text.slice(start, end), [...terms, ...heads.flat(), ...headingTerms, ...titleTerms]);
+  const holdsNone = (words: readonly string[]) =>
+    parts.every((part) => shareHeld(question, words, passage, part) === 0);
   const isDoubtful =
     otherwise !== null ||
-    (STRICT_KINDS.has(question.kind) && ![best, ...others].some(holdsKind)) ||
+    !parts.some(mayAnswer) ||
     lacksYear(question, passage) ||
     // A follow-up names the topic of the earlier question too.
     (missesTopic && followUp === null) ||
-    (keyWords.length > 0 && shareHeld(question, keyWords, passage, best) === 0) ||
+    (keyWords.length > 0 && holdsNone(keyWords)) ||
     (wanted.length > 0 && shareHeld(question, wanted, passage) === 0);
   return {
     confidence: isDoubtful ? Math.min(confidence, MAX_DOUBTFUL_CONFIDENCE) : confidence,

@@ -148,6 +148,8 @@ const POOL: Readonly<Record<string, string>> = {
     "# Lockers\n\nThe following table shows the sizes of our lockers.\n\n| Locker | Width |\n|---|---|\n| S | 30 cm |\n| L | 60 cm |\n\nA lost key costs £15.00.",
   Shops:
     "# Shops\n\n## Harbour shop\n\n| Day | Open |\n|---|---|\n| Monday | 9:00–17:00 |\n| Sunday | closed |\n\n## Station shop\n\n| Day | Open |\n|---|---|\n| Monday | 10:00–18:00 |\n| Sunday | closed |",
+  Workshop:
+    "# Workshop\n\nA repair of a boat costs a flat £65, parts included. It takes about ten working days.\n\n## 3D printer\n\nThe 3D printer is available on Thursdays from 15:00 to 18:00; please book an introduction.",
   Addresses:
     "# Addresses\n\n## Harbour shop\n\n- Address: 3 Pier Road\n- Phone: 020 555 0101\n\n## Station shop\n\n- Address: 1 Station Square\n- Phone: 020 555 0177\n\n## Winter\n\nThe station shop is closed all winter.",
   Courses:
@@ -281,6 +283,11 @@ test("a question for a phone number is answered with one; without one, nothing i
   expect(await sent("pool", "What is the email address of the station shop?")).toBeNull();
 });
 
+test("a question for a price is not answered without one", async () => {
+  expect(await sent("pool", "When is the 3D printer available?")).toContain("Thursdays");
+  expect(await sent("pool", "What does the 3D printer cost?")).toBeNull();
+});
+
 test("of numbered steps none is left out", async () => {
   expect(
     await sent("en", "I filled the tank with water and the descaler and pressed both buttons, what then?"),
@@ -320,6 +327,9 @@ describe("a message with several questions", () => {
   });
 
   test("is answered by one passage that has all of it, once", async () => {
+    expect(await sent("pool", "what does a repair of a boat cost and how long does it take?")).toMatch(
+      /£65.*ten working/s,
+    );
     expect(await sent("en", "How long does the barista course take and how much is it?")).toBe(
       "Our barista course takes three hours and costs 79 euros. Places are booked online.",
     );

@@ -35,11 +35,12 @@ const holds = (kind: Parameters<typeof containsKind>[0], text: string, languages
 
 describe("the kind of answer that a question asks for", () => {
   test.each([
-    ["en", "How much does shipping cost?", "money"],
+    ["en", "How much does shipping cost?", "price"],
+    ["en", "Is it expensive?", "money"],
     ["en", "How long does it take to arrive?", "duration"],
     ["en", "How wide is the desk?", "number"],
     ["en", "How do I reset my password?", "steps"],
-    ["de", "Was kostet der Versand?", "money"],
+    ["de", "Was kostet der Versand?", "price"],
     ["de", "Bis wann kann ich kündigen?", "time"],
     ["de", "Wie breit ist der Tisch?", "number"],
     ["es", "¿Cuánto tarda el envío?", "duration"],

@@ -109,10 +109,7 @@ function beginsSentence(text: string, start: number): boolean {
 }
 
 /** Kinds in order of precedence: the first that matches a question wins. "steps" asks what to do. */
-const KINDS = ["money", "duration", "time", "number", "person", "place", "steps", "phone", "email"] as const;
-
-/** Kinds without which a text does not answer: what else it says of the subject is no phone number. */
-export const STRICT_KINDS: ReadonlySet<AnswerKind | null> = new Set(["phone", "email"]);
+const KINDS = ["price", "money", "duration", "time", "number", "person", "place", "steps", "phone", "email"] as const;
 
 /** Kind of information that a question asks for. */
 type AnswerKind = (typeof KINDS)[number];
@@ -120,16 +117,27 @@ type AnswerKind = (typeof KINDS)[number];
 /** Number of characters of a question that are read to find its kind. */
 const MAX_CHARS = 500;
 
+const PHONE = /(?:\p{N}[\s()/.–-]{0,3}){6}/u;
+const EMAIL = /\S@\S/u;
+
 /** Language-independent patterns of a text that contains this kind of information. */
 const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
+  price: /[€$£¥₽₺₹]|\p{N}/u,
   money: /[€$£¥₽₺₹]|\p{N}/u,
   time: /\p{N}/u,
   number: /\p{N}/u,
   person: /\p{Lu}\p{Ll}+/u,
   place: /\p{Lu}\p{Ll}+/u,
   steps: /\S/u,
-  phone: /(?:\p{N}[\s()/.–-]{0,3}){6}/u,
-  email: /\S@\S/u,
+  phone: PHONE,
+  email: EMAIL,
+};
+
+/** The same for the kinds without which a text does not answer: what else it says of the subject is no price. */
+const STRICT_SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
+  price: /[€$£¥₽₺₹]|\p{N}[.,]\p{N}{2}(?!\p{N})/u,
+  phone: PHONE,
+  email: EMAIL,
 };
 
 const phrasesByKind = z.partialRecord(z.enum(KINDS), z.array(z.string()));
@@ -176,6 +184,11 @@ export interface ReadQuestion {
    * asks for no kind.
    */
   containsKind: (text: string, terms: readonly string[]) => boolean;
+  /**
+   * Returns false for a text with these folded words, and those of its headings, if the question asks for a price, a phone
+   * number or an email address and the text has none.
+   */
+  mayAnswer: (text: string, terms: readonly string[]) => boolean;
   /** Language of the question (ISO 639-1); null if it is not clear. */
   language: string | null;
   /** Semantic similarity of the question and words of a text, -1 to 1; null for a language without word vectors. */
@@ -260,6 +273,16 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     language: isClear ? detected.language : null,
     kind,
     containsKind: (text, terms) => kind !== null && containsKind(kind, { text, terms, languages: spoken }),
+    mayAnswer(text, terms) {
+      const signs = kind === null ? undefined : STRICT_SIGNS[kind];
+      if (kind === null || signs === undefined || signs.test(text)) return true;
+      return spoken.some(
+        (language) =>
+          kindsOf(language)
+            ?.holds.get(kind)
+            ?.some((word) => terms.includes(word)) === true,
+      );
+    },
     positionsOf: remembered((term) => {
       const same = read.findIndex((word) => word.term === term);
       const position = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;
@@ -321,7 +344,8 @@ export function containsKind(
   if (SIGNS[kind]?.test(text) === true) return true;
   return languages.some((language) => {
     const kinds = kindsOf(language);
-    const words = kinds?.holds.get(kind) ?? [];
+    // Any figure may be a price; `mayAnswer` is stricter.
+    const words = kinds?.holds.get(kind === "price" ? "money" : kind) ?? [];
     if (kinds?.isUnspaced !== true) return words.some((word) => terms.includes(word));
     const joined = terms.join("");
     return words.some((word) => joined.includes(word));
