@@ -145,8 +145,10 @@ export function supportOf(asked: string, found: SearchResult): Support {
   const telling = question.words.filter(({ rarity, isUnknown }) => rarity >= LEAST_TELLING_RARITY && !isUnknown);
   return {
     // What makes an answer doubtful does not change what the message is about.
-    confidence: qualify({ ...chosen, otherwise: null, missesTopic: false }, { followUp: null, question, found })
-      .confidence,
+    confidence: qualify(
+      { ...chosen, otherwise: null, missesTopic: false },
+      { followUp: null, question: { ...question, mayAnswer: () => true }, found },
+    ).confidence,
     odds: Math.max(chosen.routing, NOTHING_FOUND_ODDS + 1),
     telling: new Map(telling.map(({ term, rarity }) => [term, rarity])),
   };

@@ -283,6 +283,11 @@ test("a question for a phone number is answered with one; without one, nothing i
   expect(await sent("pool", "What is the email address of the station shop?")).toBeNull();
 });
 
+test("a passage with the code of the question is quoted, whatever else another one has of it", async () => {
+  const answer = await answerers.get("en")?.("my descaling machine shows E05");
+  expect(answer?.text).toContain("Close the lid");
+});
+
 test("a question for a price is not answered without one", async () => {
   expect(await sent("pool", "When is the 3D printer available?")).toContain("Thursdays");
   expect(await sent("pool", "What does the 3D printer cost?")).toBeNull();

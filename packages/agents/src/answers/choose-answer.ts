@@ -102,6 +102,9 @@ const MAX_CONFIDENCE = 0.97;
 /** Upper bound for an answer without a code of the question (a model, an error number): it is about something else. */
 const MAX_CONFIDENCE_WITHOUT_CODE = 0.3;
 
+/** Malus of a passage without a code of the question, whose answer would not be sent. */
+const MISSING_CODE_MALUS = 5;
+
 /** Bonus of a passage, and of a part, with the day of the week that a question names. */
 const DAY_BONUS = 2;
 
@@ -187,7 +190,8 @@ export function rankPassages(
       value:
         weigh(rated.figures, weights.passage) +
         bonusOf(rated.read.passage) +
-        stepsBonus(rated.figures) +
+        stepsBonus(rated.figures) -
+        (rated.figures["missingCode"] === 1 ? MISSING_CODE_MALUS : 0) +
         dayBonus(question, rated.read.parts) +
         similarityBonus(rated.read.passage),
     }))

@@ -68,7 +68,8 @@ export function readNaming(question: string): ReadonlySet<string> {
   const found = runs.flatMap((run, position) => {
     const isLast = position === runs.length - 1;
     if (before.has(run.behind)) {
-      const named = isLast && hasAuxiliary && run.tokens.length > 1 ? run.tokens.slice(0, -1) : run.tokens;
+      const subject = language === "en" ? withoutVerb(run.tokens, tokens, auxiliaries) : run.tokens;
+      const named = isLast && hasAuxiliary && subject.length > 1 ? subject.slice(0, -1) : subject;
       return named.filter(
         ({ term }, index) => index === named.length - 1 || language !== "en" || !ADJECTIVE.test(term),
       );
@@ -83,6 +84,17 @@ export function readNaming(question: string): ReadonlySet<string> {
   // In German, which capitalizes nouns, other words are not nouns.
   const named = language === "de" && capitals.length > 0 ? capitals : [...found, ...capitals];
   return termsOf(named);
+}
+
+/** Matches what may be an English verb after its subject: "keeps", "arrived", "blinking". */
+const VERB = /(?:[^s]s|ed|ing)$/;
+
+/** Returns the words of a run before its verb: "light" of "the light keeps blinking", but all of "does the machine leak". */
+function withoutVerb(run: readonly Token[], all: readonly Token[], auxiliaries: ReadonlySet<string>): readonly Token[] {
+  const start = run[0]?.start ?? 0;
+  const isAsked = all.some((token) => token.start < start && (auxiliaries.has(token.term) || COPULAS.has(token.term)));
+  const verb = isAsked ? -1 : run.findIndex(({ term }, at) => at > 0 && VERB.test(term));
+  return verb === -1 ? run : run.slice(0, verb);
 }
 
 /** Returns runs of consecutive words, each with the word before it; the first run has the empty word before it. */
@@ -273,16 +285,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     language: isClear ? detected.language : null,
     kind,
     containsKind: (text, terms) => kind !== null && containsKind(kind, { text, terms, languages: spoken }),
-    mayAnswer(text, terms) {
-      const signs = kind === null ? undefined : STRICT_SIGNS[kind];
-      if (kind === null || signs === undefined || signs.test(text)) return true;
-      return spoken.some(
-        (language) =>
-          kindsOf(language)
-            ?.holds.get(kind)
-            ?.some((word) => terms.includes(word)) === true,
-      );
-    },
+    mayAnswer: (text, terms) => kind === null || mayAnswer(kind, { text, terms, languages: spoken }),
     positionsOf: remembered((term) => {
       const same = read.findIndex((word) => word.term === term);
       const position = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;
@@ -350,6 +353,20 @@ export function containsKind(
     const joined = terms.join("");
     return words.some((word) => joined.includes(word));
   });
+}
+
+function mayAnswer(
+  kind: AnswerKind,
+  { text, terms, languages }: { text: string; terms: readonly string[]; languages: readonly string[] },
+): boolean {
+  const signs = STRICT_SIGNS[kind];
+  if (signs === undefined || signs.test(text)) return true;
+  return languages.some(
+    (language) =>
+      kindsOf(language)
+        ?.holds.get(kind)
+        ?.some((word) => terms.includes(word)) === true,
+  );
 }
 
 function kindsOf(language: string): LanguageKinds | null {
