@@ -161,7 +161,7 @@ export function startProcess({ file, env, name, args = [] }: ProcessOptions): Pr
   return spawnChild({
     name,
     command: process.execPath,
-    args: ["--enable-source-maps", file, ...args],
+    args: [file, ...args],
     env: { ...childEnvironment(), ...env },
   });
 }
