@@ -6,7 +6,8 @@ import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult
 import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
 import { lacksYear } from "./answers/find-contradiction.ts";
-import type { AnswerPart } from "./answers/rate-passages.ts";
+import { cellsOf } from "./answers/rate-passages.ts";
+import type { AnswerPart, ReadPassage } from "./answers/rate-passages.ts";
 import { readQuestion } from "./answers/read-question.ts";
 import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
@@ -183,17 +184,11 @@ function preferenceOf(
 
 /** Adjusts the confidence for the conversation and the languages, with the reason. */
 function qualify(
-  {
-    confidence,
-    missing,
-    missesTopic,
-    otherwise,
-    best,
-    others,
-    read: { passage, headingTerms, titleTerms },
-  }: ChosenAnswer,
+  chosen: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
+  const { confidence, missing, missesTopic, otherwise, best, others } = chosen;
+  const { passage, headingTerms, titleTerms } = chosen.read;
   if (isInOtherLanguage(question, found)) {
     return {
       confidence: Math.min(confidence, MAX_CONFIDENCE_IN_OTHER_LANGUAGE),
@@ -205,13 +200,23 @@ function qualify(
   const contradiction = otherwise === null ? "" : ` "${headingOf(otherwise)}" gives other figures.`;
   const { keyWords = [], wanted = [] } = followUp ?? {};
   const parts = [best, ...others];
-  const mayAnswer = ({ start, end, terms, heads = [] }: AnswerPart) =>
-    question.mayAnswer(passage.text.slice(start, end), [...terms, ...heads.flat(), ...headingTerms, ...titleTerms]);
+  const mayAnswer = (part: AnswerPart) => {
+    const { start, end, terms, heads = [], columns = [...heads.keys()] } = part;
+    const isWhole = part.columns === undefined;
+    const text = isWhole
+      ? passage.text.slice(start, end)
+      : cellsOf(passage.text, part)
+          .filter((_, at) => columns.includes(at))
+          .join("\n");
+    const ofHeads = columns.flatMap((at) => heads[at] ?? []);
+    return question.mayAnswer(text, [...terms, ...ofHeads, ...headingTerms, ...titleTerms]);
+  };
   const holdsNone = (words: readonly string[]) =>
     parts.every((part) => shareHeld(question, words, passage, part) === 0);
   const isDoubtful =
     otherwise !== null ||
     !parts.some(mayAnswer) ||
+    (best.kind === "row" && passesOver(question, chosen.read, parts)) ||
     lacksYear(question, passage) ||
     // A follow-up names the topic of the earlier question too.
     (missesTopic && followUp === null) ||
@@ -221,6 +226,27 @@ function qualify(
     confidence: isDoubtful ? Math.min(confidence, MAX_DOUBTFUL_CONFIDENCE) : confidence,
     caveat: unmentioned + contradiction,
   };
+}
+
+/**
+ * Returns whether a passage holds a telling word of a question after these parts and not in them: "refund", below the table
+ * of courses whose row is quoted.
+ */
+function passesOver(
+  question: ReadQuestion,
+  { headingTerms, titleTerms, parts: all }: ReadPassage,
+  parts: readonly AnswerPart[],
+): boolean {
+  const placesOf = (terms: readonly string[]) =>
+    terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]);
+  const termsIn = (list: readonly AnswerPart[]) => list.flatMap(({ terms, heads = [] }) => [...terms, ...heads.flat()]);
+  const shown = new Set(placesOf([...termsIn(parts), ...headingTerms, ...titleTerms]));
+  // What comes before a table introduces it.
+  const end = Math.max(...parts.map((part) => part.end));
+  const others = all.filter(({ kind, start }) => kind !== "row" && start >= end);
+  return placesOf(others.flatMap(({ terms }) => [...terms])).some(
+    (place) => !shown.has(place) && (question.words[place]?.rarity ?? 0) >= LEAST_TELLING_RARITY,
+  );
 }
 
 /**

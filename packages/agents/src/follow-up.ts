@@ -1,7 +1,7 @@
 import { detectLanguage, isSameWord, questionWords, stopWords, tokenize } from "@svc/text";
 import type { Token } from "@svc/text";
 import type { HistoryMessage } from "./answer.ts";
-import { kindOf } from "./answers/read-question.ts";
+import { KINDS, kindOf } from "./answers/read-question.ts";
 import { questionOf } from "./question-of.ts";
 import { classifyMessage } from "./talk/classify-message.ts";
 import { sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
@@ -142,7 +142,8 @@ function resolveAfter(text: string, topic: string, lexicon: Lexicon): FollowUp |
     own.length === 1 &&
     own[0] === tokens.at(-1) &&
     lexicon.questionWords.has(terms[0] ?? "") &&
-    (terms.length === 2 || (terms.length <= MAX_ELLIPTIC_WORDS && kindOf(text, [lexicon.language]) === "number"));
+    (terms.length === 2 ||
+      (terms.length <= MAX_ELLIPTIC_WORDS && kindOf(text, [lexicon.language], KINDS) === "number"));
   if (!isMarked && !refersBack && !isElliptic && !(own.length === 0 && asks)) return null;
   const earlier = topicWords(topic, lexicon);
   const query = own.length === 0 ? `${text}\n${earlier.join(" ")}` : merge(text, own, topic, lexicon);

@@ -184,6 +184,7 @@ describe("isSameWord", () => {
     ["run", "rune"],
     ["east", "easter's"],
     ["restore", "report"],
+    ["austria", "australia"],
     ["", "a"],
   ])("%s and %s are different words", (one, other) => {
     expect([isSameWord(one, other), isSameWord(other, one)]).toEqual([false, false]);

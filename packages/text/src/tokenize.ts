@@ -222,10 +222,9 @@ export function isSameWord(one: string, other: string): boolean {
   // A different number is a different thing.
   if (/\p{N}/u.test(one) || /\p{N}/u.test(other)) return false;
   const shorter = Math.min(one.length, other.length);
-  if (Math.max(one.length, other.length) - shorter > MAX_ENDING_CHARS) return false;
   let same = 0;
   while (same < shorter && one[same] === other[same]) same += 1;
-  return same >= MIN_STEM_CHARS && same >= shorter - MAX_ENDING_CHARS;
+  return same >= MIN_STEM_CHARS && Math.max(one.length, other.length) - same <= MAX_ENDING_CHARS;
 }
 
 /** Similarity of two texts, each 0 to 1. */

@@ -148,6 +148,8 @@ const POOL: Readonly<Record<string, string>> = {
     "# Lockers\n\nThe following table shows the sizes of our lockers.\n\n| Locker | Width |\n|---|---|\n| S | 30 cm |\n| L | 60 cm |\n\nA lost key costs £15.00.",
   Shops:
     "# Shops\n\n## Harbour shop\n\n| Day | Open |\n|---|---|\n| Monday | 9:00–17:00 |\n| Sunday | closed |\n\n## Station shop\n\n| Day | Open |\n|---|---|\n| Monday | 10:00–18:00 |\n| Sunday | closed |",
+  "Sailing courses":
+    "# Sailing courses\n\n| Course | Length | Price | Dates |\n|---|---|---|---|\n| Sailing basics | 3 hours | £65.00 | first Saturday of the month |\n| Night sailing | 2 hours | £55.00 | third Saturday of the month |\n\n- You can move a booking free of charge up to 7 days before. After that there is no refund, but somebody else may come.",
   Workshop:
     "# Workshop\n\nA repair of a boat costs a flat £65, parts included. It takes about ten working days.\n\n## 3D printer\n\nThe 3D printer is available on Thursdays from 15:00 to 18:00; please book an introduction.",
   Addresses:
@@ -286,6 +288,16 @@ test("a question for a phone number is answered with one; without one, nothing i
 test("a passage with the code of the question is quoted, whatever else another one has of it", async () => {
   const answer = await answerers.get("en")?.("my descaling machine shows E05");
   expect(answer?.text).toContain("Close the lid");
+});
+
+test("a row is not sent if its passage says below the table what the question asks for", async () => {
+  expect(await sent("pool", "When is the night sailing course?")).toContain("third Saturday");
+  expect(await sent("pool", "i cant come to night sailing on saturday, can i get a refund")).toBeNull();
+});
+
+test("a question for a reason or a difference is not answered by a row that has none", async () => {
+  expect(await sent("pool", "why is the night sailing course on saturday?")).toBeNull();
+  expect(await sent("pool", "difference between sailing basics and night sailing??")).toBeNull();
 });
 
 test("a question for a price is not answered without one", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { tokenize } from "@svc/text";
 import { foldWords } from "../language-files.ts";
-import { containsKind, kindOf, readNaming, readQuestion } from "./read-question.ts";
+import { KINDS, STRICT_KINDS, containsKind, kindOf, readNaming, readQuestion } from "./read-question.ts";
 
 describe("readNaming", () => {
   test.each([
@@ -63,17 +63,23 @@ describe("the kind of answer that a question asks for", () => {
     ["de", "Wie ist Ihre Telefonnummer?", "phone"],
     ["fr", "Quelle est votre adresse mail ?", "email"],
   ])("is recognized in %s: %s", (language, question, kind) => {
-    expect(kindOf(question, [language])).toBe(kind);
+    expect(kindOf(question, [language], KINDS)).toBe(kind);
   });
 
   test("is none where a question asks for nothing of the kind, or is in a language without a list", () => {
-    expect(kindOf("Can I take my dog?", ["en"])).toBeNull();
-    expect(kindOf("I want to change my phone number", ["en"])).toBeNull();
-    expect(kindOf("How much is it?", ["tlh"])).toBeNull();
+    expect(kindOf("Can I take my dog?", ["en"], KINDS)).toBeNull();
+    expect(kindOf("I want to change my phone number", ["en"], KINDS)).toBeNull();
+    expect(kindOf("How much is it?", ["tlh"], KINDS)).toBeNull();
+  });
+
+  test("may be a reason or a difference beside it", () => {
+    expect(kindOf("Why does shipping cost that much?", ["en"], STRICT_KINDS)).toBe("reason");
+    expect(kindOf("Was ist der Unterschied?", ["de"], STRICT_KINDS)).toBe("difference");
+    expect(kindOf("When do you open?", ["en"], STRICT_KINDS)).toBeNull();
   });
 
   test("is looked for in the languages of the question and of the documents", () => {
-    expect(kindOf("Wann öffnen Sie?", ["en", "de"])).toBe("time");
+    expect(kindOf("Wann öffnen Sie?", ["en", "de"], KINDS)).toBe("time");
   });
 });
 

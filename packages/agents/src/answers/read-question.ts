@@ -121,10 +121,25 @@ function beginsSentence(text: string, start: number): boolean {
 }
 
 /** Kinds in order of precedence: the first that matches a question wins. "steps" asks what to do. */
-const KINDS = ["price", "money", "duration", "time", "number", "person", "place", "steps", "phone", "email"] as const;
+export const KINDS = [
+  "price",
+  "money",
+  "duration",
+  "time",
+  "number",
+  "person",
+  "place",
+  "steps",
+  "phone",
+  "email",
+] as const;
+
+/** Kinds without which a text does not answer: what else it says of the subject is no price, and no reason. */
+export const STRICT_KINDS = ["difference", "reason", "price", "phone", "email"] as const;
 
 /** Kind of information that a question asks for. */
-type AnswerKind = (typeof KINDS)[number];
+type AnswerKind = (typeof KINDS | typeof STRICT_KINDS)[number];
+const ALL_KINDS = [...new Set<AnswerKind>([...KINDS, ...STRICT_KINDS])];
 
 /** Number of characters of a question that are read to find its kind. */
 const MAX_CHARS = 500;
@@ -145,20 +160,20 @@ const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
   email: EMAIL,
 };
 
-/** The same for the kinds without which a text does not answer: what else it says of the subject is no price. */
+/** The same for the strict kinds; the others are recognized by words alone. */
 const STRICT_SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
   price: /[€$£¥₽₺₹]|\p{N}[.,]\p{N}{2}(?!\p{N})/u,
   phone: PHONE,
   email: EMAIL,
 };
 
-const phrasesByKind = z.partialRecord(z.enum(KINDS), z.array(z.string()));
+const phrasesByKind = z.partialRecord(z.enum(ALL_KINDS), z.array(z.string()));
 
 /** A file of `data/answer-kinds`: phrases that ask for a kind of answer, and words that a text with such an answer has. */
 const fileSchema = z.strictObject({ asks: phrasesByKind, holds: phrasesByKind });
 
 interface LanguageKinds {
-  asks: readonly (readonly [kind: AnswerKind, matches: WordingMatcher])[];
+  asks: ReadonlyMap<AnswerKind, WordingMatcher>;
   isUnspaced: boolean;
   holds: ReadonlyMap<AnswerKind, readonly string[]>;
 }
@@ -197,8 +212,8 @@ export interface ReadQuestion {
    */
   containsKind: (text: string, terms: readonly string[]) => boolean;
   /**
-   * Returns false for a text with these folded words, and those of its headings, if the question asks for a price, a phone
-   * number or an email address and the text has none.
+   * Returns false for a text with these folded words, and those of its headings, if the question asks for a difference, a
+   * reason, a price, a phone number or an email address and the text has none.
    */
   mayAnswer: (text: string, terms: readonly string[]) => boolean;
   /** Language of the question (ISO 639-1); null if it is not clear. */
@@ -245,7 +260,8 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   // The language of short questions cannot be detected, so the documents' language is used.
   const language = isClear ? detected.language : (languages?.[0] ?? detected.language);
   const spoken = [...new Set([language, ...(languages ?? [])])];
-  const kind = kindOf(asked, spoken);
+  const kind = kindOf(asked, spoken, KINDS);
+  const strictKind = kindOf(asked, spoken, STRICT_KINDS);
   const tokens = tokenize(asked);
   const written = tokens.map(({ start, end }) => asked.slice(start, end));
   const names = new Set([...readNaming(asked)].map(foldAccents));
@@ -285,7 +301,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     language: isClear ? detected.language : null,
     kind,
     containsKind: (text, terms) => kind !== null && containsKind(kind, { text, terms, languages: spoken }),
-    mayAnswer: (text, terms) => kind === null || mayAnswer(kind, { text, terms, languages: spoken }),
+    mayAnswer: (text, terms) => strictKind === null || mayAnswer(strictKind, { text, terms, languages: spoken }),
     positionsOf: remembered((term) => {
       const same = read.findIndex((word) => word.term === term);
       const position = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;
@@ -329,44 +345,41 @@ function remembered<T>(find: (term: string) => T): (term: string) => T {
   };
 }
 
-/** Returns the kind of answer that a question asks for in one of the languages (ISO 639-1); null for none. */
-export function kindOf(asked: string, languages: readonly string[]): AnswerKind | null {
+/** Returns which of these kinds of answers a question asks for in one of the languages (ISO 639-1); null for none. */
+export function kindOf<Kind extends AnswerKind>(
+  asked: string,
+  languages: readonly string[],
+  kinds: readonly Kind[],
+): Kind | null {
   const words = foldWords(asked.slice(0, MAX_CHARS));
-  const found = languages.flatMap((language) => {
-    const kind = kindsOf(language)?.asks.find(([, matches]) => matches(words) !== null)?.[0];
-    return kind === undefined ? [] : [kind];
-  });
-  return KINDS.find((kind) => found.includes(kind)) ?? null;
+  const asks = (kind: Kind) => languages.some((language) => kindsOf(language)?.asks.get(kind)?.(words) != null);
+  return kinds.find(asks) ?? null;
 }
 
-/** Returns whether a text, whose folded words are `terms`, holds something of the kind in one of the languages. */
-export function containsKind(
-  kind: AnswerKind,
-  { text, terms, languages }: { text: string; terms: readonly string[]; languages: readonly string[] },
-): boolean {
-  if (SIGNS[kind]?.test(text) === true) return true;
+/** A text, its folded words, and the languages in which it may be. */
+interface KindText {
+  text: string;
+  terms: readonly string[];
+  languages: readonly string[];
+}
+
+/** Returns whether a text holds something of the kind. */
+export function containsKind(kind: AnswerKind, held: KindText): boolean {
+  // Any figure may be a price; `mayAnswer` is stricter.
+  return SIGNS[kind]?.test(held.text) === true || containsWordOf(kind === "price" ? "money" : kind, held);
+}
+
+const mayAnswer = (kind: AnswerKind, held: KindText): boolean =>
+  STRICT_SIGNS[kind]?.test(held.text) === true || containsWordOf(kind, held);
+
+function containsWordOf(kind: AnswerKind, { terms, languages }: KindText): boolean {
   return languages.some((language) => {
     const kinds = kindsOf(language);
-    // Any figure may be a price; `mayAnswer` is stricter.
-    const words = kinds?.holds.get(kind === "price" ? "money" : kind) ?? [];
+    const words = kinds?.holds.get(kind) ?? [];
     if (kinds?.isUnspaced !== true) return words.some((word) => terms.includes(word));
     const joined = terms.join("");
     return words.some((word) => joined.includes(word));
   });
-}
-
-function mayAnswer(
-  kind: AnswerKind,
-  { text, terms, languages }: { text: string; terms: readonly string[]; languages: readonly string[] },
-): boolean {
-  const signs = STRICT_SIGNS[kind];
-  if (signs === undefined || signs.test(text)) return true;
-  return languages.some(
-    (language) =>
-      kindsOf(language)
-        ?.holds.get(kind)
-        ?.some((word) => terms.includes(word)) === true,
-  );
 }
 
 function kindsOf(language: string): LanguageKinds | null {
@@ -382,7 +395,7 @@ function compile({ asks, holds }: z.infer<typeof fileSchema>, language: string):
   const isUnspaced = JOINED_LANGUAGES.has(language);
   return {
     isUnspaced,
-    asks: KINDS.map((kind) => [kind, matchWording([asks[kind] ?? []], { gap: 0, isUnspaced })] as const),
-    holds: new Map(KINDS.map((kind) => [kind, phrasesOf(holds[kind] ?? [])])),
+    asks: new Map(ALL_KINDS.map((kind) => [kind, matchWording([asks[kind] ?? []], { gap: 0, isUnspaced })])),
+    holds: new Map(ALL_KINDS.map((kind) => [kind, phrasesOf(holds[kind] ?? [])])),
   };
 }
