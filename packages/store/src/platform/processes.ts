@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import { expiredLease } from "../messages/chats.ts";
 import { columnsOf, statements } from "../sql.ts";
-import { WORDS_VERSION } from "../tickets/ticket-index.ts";
+import { WORDS_VERSION } from "../tickets/ticket-record.ts";
 import { CHANNELS_COLUMNS, toChannelsConfig } from "./installation.ts";
 import { DEFAULT_PROJECT } from "./projects.ts";
 

@@ -17,7 +17,7 @@ import { followTickets } from "../people/customers.ts";
 import { insertForEvents, insertReplies } from "../people/notifications.ts";
 import { recordTicketEvents } from "../platform/webhooks.ts";
 import { columnsOf, statements } from "../sql.ts";
-import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
+import { LIST_COLUMNS, LIST_VALUES, WORDS_VERSION, microsecondsOf } from "./ticket-record.ts";
 
 /** The data from which the deadlines of a ticket are calculated. */
 export interface DeadlineFacts {
@@ -141,9 +141,6 @@ const phoneLexeme = (digits: string) => `:t:${digits}`;
 
 /** Minimum number of digits of a part of a phone number: fewer are rather a number of something else. */
 const MIN_PHONE_DIGITS = 6;
-
-/** Version of the lexemes, see migration 0115. */
-export const WORDS_VERSION = 1;
 
 /** Quotes a lexeme for tsquery. */
 const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;

@@ -130,6 +130,9 @@ export function urgencySpan(priority: string): [number, number] {
   return [rank * URGENCY_STEP, (rank + 1) * URGENCY_STEP];
 }
 
+/** Version of the words by which tickets are found, see migration 0115. */
+export const WORDS_VERSION = 1;
+
 /** The columns of ticket_list, in the order of `LIST_VALUES`. */
 export const LIST_COLUMNS = `ticket_id, project_id, created_us, updated_us, urgency, version, status, stage, channel_id,
   agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin, is_snoozed, due_us`;
