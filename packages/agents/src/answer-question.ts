@@ -146,10 +146,9 @@ export function supportOf(asked: string, found: SearchResult): Support {
   const telling = question.words.filter(({ rarity, isUnknown }) => rarity >= LEAST_TELLING_RARITY && !isUnknown);
   return {
     // What makes an answer doubtful does not change what the message is about.
-    confidence: qualify(
-      { ...chosen, otherwise: null, missesTopic: false },
-      { followUp: null, question: { ...question, mayAnswer: () => true }, found },
-    ).confidence,
+    confidence: isInOtherLanguage(question, found)
+      ? Math.min(chosen.confidence, MAX_CONFIDENCE_IN_OTHER_LANGUAGE)
+      : chosen.confidence,
     odds: Math.max(chosen.routing, NOTHING_FOUND_ODDS + 1),
     telling: new Map(telling.map(({ term, rarity }) => [term, rarity])),
   };
@@ -187,8 +186,7 @@ function qualify(
   chosen: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
-  const { confidence, missing, missesTopic, otherwise, best, others } = chosen;
-  const { passage, headingTerms, titleTerms } = chosen.read;
+  const { confidence, missing, otherwise } = chosen;
   if (isInOtherLanguage(question, found)) {
     return {
       confidence: Math.min(confidence, MAX_CONFIDENCE_IN_OTHER_LANGUAGE),
@@ -198,34 +196,44 @@ function qualify(
   const named = missing.slice(0, MAX_NAMED_WORDS).map((word) => `"${word}"`);
   const unmentioned = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
   const contradiction = otherwise === null ? "" : ` "${headingOf(otherwise)}" gives other figures.`;
+  return {
+    confidence: isDoubtful(chosen, question, followUp) ? Math.min(confidence, MAX_DOUBTFUL_CONFIDENCE) : confidence,
+    caveat: unmentioned + contradiction,
+  };
+}
+
+/** Returns whether a person should review an answer, see `MAX_DOUBTFUL_CONFIDENCE`. */
+function isDoubtful(
+  { best, others, missesTopic, otherwise, read }: ChosenAnswer,
+  question: ReadQuestion,
+  followUp: FollowUp | null,
+): boolean {
+  const { passage } = read;
   const { keyWords = [], wanted = [] } = followUp ?? {};
   const parts = [best, ...others];
-  const mayAnswer = (part: AnswerPart) => {
-    const { start, end, terms, heads = [], columns = [...heads.keys()] } = part;
-    const isWhole = part.columns === undefined;
-    const text = isWhole
-      ? passage.text.slice(start, end)
-      : cellsOf(passage.text, part)
-          .filter((_, at) => columns.includes(at))
-          .join("\n");
-    const ofHeads = columns.flatMap((at) => heads[at] ?? []);
-    return question.mayAnswer(text, [...terms, ...ofHeads, ...headingTerms, ...titleTerms]);
-  };
-  const holdsNone = (words: readonly string[]) =>
-    parts.every((part) => shareHeld(question, words, passage, part) === 0);
-  const isDoubtful =
+  return (
     otherwise !== null ||
-    !parts.some(mayAnswer) ||
-    (best.kind === "row" && passesOver(question, chosen.read, parts)) ||
+    !parts.some((part) => mayAnswer(question, read, part)) ||
+    (best.kind === "row" && passesOver(question, read, parts)) ||
     lacksYear(question, passage) ||
     // A follow-up names the topic of the earlier question too.
     (missesTopic && followUp === null) ||
-    (keyWords.length > 0 && holdsNone(keyWords)) ||
-    (wanted.length > 0 && shareHeld(question, wanted, passage) === 0);
-  return {
-    confidence: isDoubtful ? Math.min(confidence, MAX_DOUBTFUL_CONFIDENCE) : confidence,
-    caveat: unmentioned + contradiction,
-  };
+    (keyWords.length > 0 && parts.every((part) => shareHeld(question, keyWords, passage, part) === 0)) ||
+    (wanted.length > 0 && shareHeld(question, wanted, passage) === 0)
+  );
+}
+
+/** Returns whether a part, as far as it is shown, may answer a question for a price or the like. */
+function mayAnswer(
+  question: ReadQuestion,
+  { passage, headingTerms, titleTerms }: ReadPassage,
+  part: AnswerPart,
+): boolean {
+  const { start, end, terms, columns, heads = [] } = part;
+  const isShown = (_: unknown, at: number) => columns?.includes(at) !== false;
+  const text =
+    columns === undefined ? passage.text.slice(start, end) : cellsOf(passage.text, part).filter(isShown).join("\n");
+  return question.mayAnswer(text, [...terms, ...heads.filter(isShown).flat(), ...headingTerms, ...titleTerms]);
 }
 
 /**
