@@ -654,7 +654,7 @@ describe("the search in tickets", () => {
       }
     };
     await Promise.all(stores.map(rounds));
-    await rounds(db.store);
+    await settle();
     const [count] = await db.sql("SELECT count(*)::int FROM ticket_texts WHERE document @@ 'subject'");
     expect(count).toEqual({ count: 300 });
     expect(await db.sql("SELECT FROM ticket_text_queue")).toEqual([]);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { meaningOf, tokenize } from "@svc/text";
 import { classifyMessage } from "./classify-message.ts";
 import type { MessageKind } from "./classify-message.ts";
+import { compilePhrases } from "./match-phrases.ts";
 import { compareWithExamples, createTalkRecognizer, trustedRatio } from "./recognize-talk.ts";
 
 /** A direction of length 1 in the plane, by its angle in degrees. */
@@ -20,6 +21,22 @@ const EXAMPLES = examplesAt({ thanks: [0, 4, 8], complaint: [90, 94, 98], questi
 const embedderOf = (positions: (text: string) => number) => ({
   embedQuery: (text: string) => Promise.resolve(at(positions(text))),
   embedQueries: (texts: readonly string[]) => Promise.resolve(texts.map((text) => at(positions(text)))),
+});
+
+test("how phrases may begin is known before they are compiled", () => {
+  const phrases = {
+    greeting: ["[very] good (day|morning)", "<hi> all", "enttäusch~ now"],
+    thanks: ["[a] * lot"],
+    filler: ["so"],
+  };
+  const { beginnings } = compilePhrases(phrases, {
+    words: { hi: ["hello there", "hey"] },
+    isUnspaced: false,
+    asides: new Set(["filler"]),
+    isBlocked: () => false,
+  });
+  expect([...beginnings.words].toSorted()).toEqual(["a", "good", "hello", "hey", "lot", "very"]);
+  expect(beginnings).toMatchObject({ prefixes: ["enttausch"], isAny: true });
 });
 
 describe("compareWithExamples", () => {

@@ -157,7 +157,7 @@ export function textQueryOf(project: ProjectId, { text, words, beginning }: Word
   }
   const digits = searchedDigitsOf(text, MIN_PHONE_DIGITS);
   const alternatives = [
-    lexemes.join(" & "),
+    ...(lexemes.length === 0 ? [] : [lexemes.join(" & ")]),
     quote(idLexeme(text.trim())),
     ...(digits === null ? [] : [`${quote(phoneLexeme(digits))}:*`]),
   ];

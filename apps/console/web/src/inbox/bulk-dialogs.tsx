@@ -1,17 +1,18 @@
 import { ServiceError } from "@svc/client";
 import { useId } from "react";
-import type { TicketItem, TicketPriority } from "@svc/contracts";
+import type { TicketItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useTags } from "../session/services.ts";
+import { SnoozeDialog } from "../ticket/snooze-dialog.tsx";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/choice-fields.tsx";
-import { SnoozeDialog } from "../ticket/snooze-dialog.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
+import { PRIORITIES, severityOf } from "./ticket-marks.tsx";
 
 /** Tickets that were not changed, with the error of each. */
 export type BulkErrors = readonly { item: TicketItem; error: unknown }[];
@@ -28,7 +29,6 @@ interface Choosing {
 }
 
 const TAG_MAX_CHARS = 50;
-const PRIORITIES = ["urgent", "high", "normal", "low"] as const satisfies readonly TicketPriority[];
 
 /** Asks for the operator to whom the tickets are assigned. */
 function AssignAll({ onClose, onChoose }: Choosing) {
@@ -91,11 +91,11 @@ function PrioritizeAll({ onClose, onChoose }: Choosing) {
       <PickList
         label={t("bulk.priority")}
         empty={t("people.none")}
-        items={PRIORITIES.map((id) => ({ id, words: t(`priority.${id}`), view: t(`priority.${id}`) }))}
+        items={PRIORITIES.toReversed().map((id) => ({ id, words: t(`priority.${id}`), view: t(`priority.${id}`) }))}
         onPick={(id) => {
           onClose();
-          const priority = PRIORITIES.find((name) => name === id);
-          if (priority !== undefined) onChoose({ kind: "priority", priority });
+          const priority = severityOf(id);
+          if (priority !== null) onChoose({ kind: "priority", priority });
         }}
       />
     </Dialog>

@@ -67,7 +67,8 @@ export function StateMark({
   return <Badge tone={tone}>{t(title)}</Badge>;
 }
 
-const PRIORITIES: readonly TicketPriority[] = ["low", "normal", "high", "urgent"];
+/** The priorities, lowest first. */
+export const PRIORITIES: readonly TicketPriority[] = ["low", "normal", "high", "urgent"];
 
 /** Returns the severity given by the sender of a task; null if there is none. */
 export const severityOf = (value: unknown): TicketPriority | null => PRIORITIES.find((name) => name === value) ?? null;

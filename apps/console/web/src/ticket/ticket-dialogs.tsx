@@ -8,6 +8,7 @@ import { agentsQuery } from "../api/administration.ts";
 import { mayDo } from "../api/session.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
+import { PRIORITIES } from "../inbox/ticket-marks.tsx";
 import { useInbox } from "../inbox/use-ticket-list.ts";
 import { useServices, usePeople, useSession } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
@@ -99,7 +100,6 @@ function AssignDialog({ ticket, onClose, onAssign }: DialogProps & { onAssign: (
   );
 }
 
-const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
 /** Same value as in TICKET_LIMITS of the contracts; the server checks it. */
 const SUBJECT_MAX_CHARS = 200;
 
