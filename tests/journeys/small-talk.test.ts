@@ -133,7 +133,19 @@ describe("a conversation that waits for an operator", () => {
 
     const added = await ask("Do you also wrap them in blue paper with ribbons?", chatId);
     expect([added.status, added.texts]).toEqual([202, [expect.stringMatching(/added this to your request/)]]);
-    expect((await reviews.untilHeld(ticketId, 2)).draft?.covers).toHaveLength(2);
+    const both = await reviews.untilHeld(ticketId, 2);
+    expect(both.draft?.covers).toHaveLength(2);
+
+    // Who asks whether anyone is there waits for a person, and is not asked for a question once more.
+    const gaps = await countGaps();
+    for (const [index, text] of ["Hello??", "are you there"].entries()) {
+      const asked = await ask(text, chatId);
+      expect([text, asked.status, asked.texts]).toEqual([text, 202, [expect.stringMatching(/added this to your/)]]);
+      const still = await reviews.untilHeld(ticketId, 3 + index);
+      expect(still.draft?.text).toBe(both.draft?.text);
+    }
+    expect(await countGaps()).toBe(gaps);
+    expect((await ask("Thanks!", chatId)).texts).toEqual([expect.stringMatching(/^You're welcome!/)]);
 
     // An operator has the ticket now: the agent is silent.
     await reviews.decide(ticketId, "takeover");

@@ -66,7 +66,12 @@ function applyTalk(run: Run): void {
   run.language = ticket?.language ?? said.language;
   run.triage = { agentId: null, confidence: 0, why: whyOfTalk(said.kind) };
   const language = ticket?.language ?? localeOf(message);
-  run.answer = isForPerson(said.kind) ? null : replyToTalk(said, { language, agents });
+  run.answer = isForPerson(said.kind) || asksForReply(run) ? null : replyToTalk(said, { language, agents });
+}
+
+/** In a conversation that waits for a person, "hello?" and "is anyone there?" ask for that person's reply. */
+function asksForReply({ said, ticket }: Run): boolean {
+  return ticket?.stage === "review" && (said?.kind === "greeting" || said?.kind === "help");
 }
 
 /**
@@ -100,7 +105,7 @@ function decide(run: Run): GateResult {
   if (forPerson !== null) return { sends: false, why: forPerson };
   const agent = chosenAgent(run);
   if (agent === null && said !== null && said.kind !== "question") {
-    if (isForPerson(said.kind)) return { sends: false, why: whyOfTalk(said.kind) };
+    if (isForPerson(said.kind) || asksForReply(run)) return { sends: false, why: whyOfTalk(said.kind) };
     if (answer !== null) return { sends: true, why: answer.why };
   }
   if (agent === null) return { sends: false, why: run.triage?.why ?? "no agent matches", isGap: true };
@@ -138,8 +143,8 @@ function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needs
  * person.
  *
  * While a person has the conversation, nothing is sent, and thanks and acknowledgements need no reply. While it waits
- * for a person, confident answers are sent and it keeps waiting; for a held answer the customer reads that the
- * message was added. A message in a conversation marked as spam gets no answer and no review.
+ * for a person, confident answers are sent and it keeps waiting; for a held answer and for "hello?" the customer reads
+ * that the message was added. A message in a conversation marked as spam gets no answer and no review.
  */
 export async function gate(context: StageContext, run: Run): Promise<void> {
   const isOwned = run.ticket?.assignee != null;
