@@ -46,12 +46,13 @@ async function formatReview(context: StageContext, run: ReviewRun): Promise<void
 
 /** Replaces the former draft by the new answer; the ticket waits for a person again. */
 async function keepDraft({ store, log }: StageContext, run: ReviewRun): Promise<void> {
-  const { review, answer, triage, earlier } = run;
+  const { review, triage, earlier } = run;
   move(run, "review", whyOf(run));
+  const draft = [...earlier, draftOf(run, whyOf(run))].reduce(joinDrafts);
   const isKept = await store.reviews.finishDraft(review, {
-    draft: [...earlier, draftOf(run, whyOf(run))].reduce(joinDrafts),
+    draft,
     agentId: triage?.agentId ?? null,
-    confidence: answer?.confidence ?? triage?.confidence ?? null,
+    confidence: draft.confidence,
     language: run.language,
     moves: run.moves,
     trace: traceOf(run),

@@ -90,7 +90,10 @@ async function quoteAnswer({ text, history, ...quoting }: Quoting): Promise<Answ
   if (texts.size > 1 && [...texts].every((part) => part !== null && whole.text?.includes(part) === true)) return whole;
   const joined = answers
     .map((answer) => ({ ...answer, text: answer.text ?? "", sources: [...answer.sources] }))
-    .reduce(joinDrafts);
+    .reduce((one, other) => ({
+      ...joinDrafts(one, other),
+      confidence: Math.min(one.confidence, other.confidence),
+    }));
   return { ...joined, text: joined.text === "" ? null : joined.text };
 }
 

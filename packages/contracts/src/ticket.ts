@@ -133,7 +133,10 @@ export const ticketItemSchema = z.object({
       "Set while the ticket is snoozed: it is in no view of open work until then, or until the customer writes.",
     ),
   agentId: z.string().nullable(),
-  confidence: z.number().nullable(),
+  confidence: z
+    .number()
+    .nullable()
+    .describe("Confidence of the draft, or of the last answer if none waits. Null if there was no question."),
   language: z.string().nullable().describe("Language (ISO 639-1)."),
   tags: z.array(z.string()),
   channel_meta: z.record(z.string(), z.unknown()).describe("Merged `meta` of all messages; the newest value wins."),
@@ -151,7 +154,9 @@ export const ticketItemSchema = z.object({
   lastMessage: lastMessageSchema
     .nullable()
     .optional()
-    .describe("Only in lists. Automatic messages and attached files are not considered."),
+    .describe(
+      "Only in lists. Automatic messages and attached files are not considered, nor an agent's replies while the ticket waits for a person.",
+    ),
   waitingSince: time
     .nullable()
     .optional()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { countChars } from "@svc/contracts";
 import type { StageMove } from "@svc/contracts";
 import { newId } from "@svc/store";
-import type { ClaimedMessage, ProjectId } from "@svc/store";
+import type { ClaimedMessage, ProjectId, RunOutcome } from "@svc/store";
 import {
   LIMITS,
   answeredRun,
@@ -249,6 +249,41 @@ test("the drafts of several messages are one draft, with all answers and all rea
       sources: 2,
     },
   ]);
+});
+
+test("the confidence of a ticket is that of its draft, else of its last answer; small talk has none, and is no reply", async () => {
+  const project = await db.newProject();
+  const held = (confidence: number | null) => ({
+    state: "held" as const,
+    stage: "review" as const,
+    status: "open" as const,
+    draft: { text: "Perhaps.", markdown: false, sources: [], confidence, why: "unsure" },
+    confidence,
+  });
+  const talk = { confidence: null };
+  const steps: [change: Partial<RunOutcome>, shown: number | null, replied: boolean][] = [
+    [talk, null, false],
+    [{ confidence: 0.75 }, 0.75, true],
+    [talk, 0.75, true],
+    [held(null), null, true],
+    [held(0.5), 0.5, true],
+    [held(null), 0.5, true],
+    [{ confidence: 0.875, stage: "review", status: "open" }, 0.5, true],
+    [{ ...talk, stage: "review", status: "open" }, 0.5, true],
+    [held(0.25), 0.25, true],
+    [held(0.375), 0.25, true],
+  ];
+  for (const [index, [change, shown, replied]] of steps.entries()) {
+    const message = await startRun(project, "confidence");
+    await db.store.tickets.finish(project, answeredRun(message, change.state === "held" ? [] : ["Yes."], change));
+    const [ticket] = await db.sql(
+      `SELECT t.confidence, first_reply_at IS NOT NULL AS replied, d.confidence AS draft
+       FROM tickets t LEFT JOIN drafts d ON d.ticket_id = t.id WHERE t.id = $1`,
+      [message.ticketId],
+    );
+    expect([index, ticket]).toEqual([index, expect.objectContaining({ confidence: shown, replied })]);
+    if (index >= 3) expect([index, ticket]).toEqual([index, expect.objectContaining({ draft: shown })]);
+  }
 });
 
 test("a ticket stays in failed while one of its messages is a dead letter, even if a later one was answered", async () => {

@@ -99,7 +99,7 @@ export function answeredRun(
     stage: "done",
     status: "pending",
     agentId: null,
-    confidence: null,
+    confidence: 0.9,
     language: null,
     moves: [],
     trace: {},

@@ -200,6 +200,8 @@ describe("a report", () => {
       resolved: 1,
       firstReplyP50Ms: 600_000,
       firstReplyP90Ms: 600_000,
+      teamReplyP50Ms: 600_000,
+      teamReplyP90Ms: 1_200_000,
       ratings: 1,
       goodRatings: 1,
     });

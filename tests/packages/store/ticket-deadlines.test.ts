@@ -75,6 +75,9 @@ describe("deadlines", () => {
       businessHours: null,
     });
     expect(facts.waitingSince).toEqual(message?.createdAt);
+    // An agent's answer to another question does not end the wait.
+    await processMessage("later", "answered");
+    expect((await follow(later, dueIn(3_600_000))).waitingSince).toEqual(message?.createdAt);
     const none = await processMessage("none", "answered");
     expect((await follow(none, () => [])).waitingSince).toBeNull();
     const sooner = await processMessage("sooner", "held");

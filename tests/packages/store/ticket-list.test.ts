@@ -363,7 +363,8 @@ describe("the last message of a listed ticket", () => {
       [ticketId],
     );
     expect(await listedOf(ticketId)).toMatchObject({
-      lastMessage: { author: "agent", text: "In Oslo." },
+      // The agent's reply is none to the message that waits.
+      lastMessage: { author: "customer", text: "Where are you?" },
       waitingSince: first?.created_at,
     });
   });

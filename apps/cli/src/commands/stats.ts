@@ -36,6 +36,7 @@ const REPORT_COLUMNS: [head: string, fact: string, cell: (figures: ReportFigures
   ["RESOLVED", "resolved", ({ resolved }) => String(resolved)],
   ["REPLIES", "replies by people", ({ replies }) => String(replies)],
   ["FIRST REPLY", "first reply (median, p90)", (row) => pair(row.firstReplyP50Ms, row.firstReplyP90Ms)],
+  ["TEAM'S REPLY", "team's first reply (median, p90)", (row) => pair(row.teamReplyP50Ms, row.teamReplyP90Ms)],
   ["RESOLUTION", "resolution (median, p90)", (row) => pair(row.resolutionP50Ms, row.resolutionP90Ms)],
   ["RATINGS", "ratings", ({ ratings }) => String(ratings)],
   ["CSAT", "satisfaction (4 or 5 of 5)", ({ goodRatings, ratings }) => shareCell(goodRatings, ratings)],

@@ -71,14 +71,21 @@ export function traceOf({ triage, gate, stageMs, message, passages, answer }: Ru
 }
 
 /** Returns the draft that a run leaves for a person; `why` is the reason of the review. */
-export function draftOf({ answer }: Run, why: string): NewDraft {
+export function draftOf(run: Run, why: string): NewDraft {
+  const { answer } = run;
   return {
     text: answer?.text ?? "",
     markdown: answer?.markdown ?? false,
     sources: answer?.sources ?? [],
-    confidence: answer?.confidence ?? 0,
+    confidence: confidenceOf(run),
     why,
   };
+}
+
+/** Returns the confidence of the answer to a question; null for a message that asks nothing. */
+function confidenceOf({ answer, said, triage }: Run): number | null {
+  if (said !== null && said.kind !== "question") return null;
+  return answer?.confidence ?? triage?.confidence ?? null;
 }
 
 /** Returns why a run came to its answer, or to none. */
@@ -117,7 +124,7 @@ function answerStepOf(run: Run): "sent" | "held" | "person" | null {
 
 /** Returns the outcome of a run whose stages have ended. */
 function outcomeOf(run: Run): RunOutcome {
-  const { gate, answer, triage, message } = run;
+  const { gate, triage, message } = run;
   const sends = gate?.sends === true;
   const isSilent = gate?.isSilent === true;
   const rejects = gate?.rejects === true;
@@ -131,7 +138,7 @@ function outcomeOf(run: Run): RunOutcome {
     stage: run.stage,
     status: statusOf(run, { isWaiting: waitsForPerson }),
     agentId: triage?.agentId ?? null,
-    confidence: answer?.confidence ?? triage?.confidence ?? null,
+    confidence: confidenceOf(run),
     language: run.language,
     moves: run.moves,
     trace: traceOf(run),

@@ -145,7 +145,8 @@ FROM (
 {{grouping}};
 
 -- name: times
--- Times to the first reply of tickets that were created in the span, and to the resolution of tickets that were
+-- Times to the first reply of tickets that were created in the span, and to that of a person from the first message that
+-- waited for one, and to the resolution of tickets that were
 -- resolved in it. Business time is passed as its periods: their starts, their lengths, and the business time before
 -- each, in milliseconds. The business time of a wait is the total at its end minus the total at its start, each found
 -- by binary search.
@@ -158,6 +159,14 @@ WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS
   LEFT JOIN people p ON p.ticket_id = l.ticket_id
   LEFT JOIN LATERAL (SELECT created_at FROM messages WHERE ticket_id = t.id ORDER BY seq LIMIT 1) m ON true
   WHERE {{begun}} AND {{tickets}} AND t.first_reply_at < :to
+  UNION ALL
+  SELECT 'teamReply', l.channel_id, l.agent_id, p.first_actor, coalesce(m.created_at, t.created_at),
+    coalesce(m.created_at, t.created_at), p.first_at
+  FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id JOIN people p ON p.ticket_id = l.ticket_id
+  LEFT JOIN LATERAL (
+    SELECT created_at FROM messages WHERE ticket_id = t.id AND covered_by IS NOT NULL ORDER BY seq LIMIT 1
+  ) m ON true
+  WHERE {{begun}} AND {{tickets}} AND p.first_at IS NOT NULL
   UNION ALL
   SELECT 'resolution', l.channel_id, l.agent_id, p.last_actor, t.resolved_at, t.created_at, t.resolved_at
   FROM tickets t JOIN ticket_list l ON l.ticket_id = t.id LEFT JOIN people p ON p.ticket_id = t.id
@@ -181,6 +190,8 @@ SELECT {{groups}},
   count(*) FILTER (WHERE f.fact = 'resolution') AS resolved,
   percentile_disc(0.5) WITHIN GROUP (ORDER BY f.waited_ms) FILTER (WHERE f.fact = 'firstReply') AS first_reply_p50_ms,
   percentile_disc(0.9) WITHIN GROUP (ORDER BY f.waited_ms) FILTER (WHERE f.fact = 'firstReply') AS first_reply_p90_ms,
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY f.waited_ms) FILTER (WHERE f.fact = 'teamReply') AS team_reply_p50_ms,
+  percentile_disc(0.9) WITHIN GROUP (ORDER BY f.waited_ms) FILTER (WHERE f.fact = 'teamReply') AS team_reply_p90_ms,
   percentile_disc(0.5) WITHIN GROUP (ORDER BY f.waited_ms) FILTER (WHERE f.fact = 'resolution') AS resolution_p50_ms,
   percentile_disc(0.9) WITHIN GROUP (ORDER BY f.waited_ms) FILTER (WHERE f.fact = 'resolution') AS resolution_p90_ms
 FROM (SELECT f.*, {{time_parts}} FROM timed f) f

@@ -1,13 +1,14 @@
 -- name: read
--- The data from which deadlines of tickets are calculated. Messages and replies are read along their index on
--- (ticket_id, seq).
+-- The data from which deadlines of tickets are calculated. A message that a draft covers waits, although an agent may
+-- have replied to a later one. Messages and replies are read along their index on (ticket_id, seq).
 SELECT t.id AS ticket_id, t.priority, t.channel_id, t.status, t.stage, t.assignee, t.first_reply_at, t.updated_at,
+  coalesce((SELECT min(m.created_at) FROM drafts d JOIN messages m ON m.id = ANY (d.covers) WHERE d.ticket_id = t.id),
   (SELECT m.created_at FROM messages m
    WHERE m.ticket_id = t.id AND m.project_id = t.home_project_id AND m.seq > coalesce((
      SELECT r.seq FROM replies r
      WHERE r.ticket_id = t.id AND r.project_id = t.home_project_id AND r.author <> 'system'
      ORDER BY r.seq DESC LIMIT 1), 0)
-   ORDER BY m.seq LIMIT 1) AS waiting_since,
+   ORDER BY m.seq LIMIT 1)) AS waiting_since,
   d.started_at AS resolution_started_at, p.sla_targets, p.business_hours
 FROM tickets t JOIN projects p ON p.id = t.project_id
 LEFT JOIN ticket_deadlines d ON d.ticket_id = t.id AND d.kind = 'resolution' AND d.ended_at IS NULL

@@ -26,8 +26,8 @@ RETURNING {{ticket_columns}};
 -- Commits the result of a run in one statement: the message's state, the ticket's stage and version, the replies with
 -- their sequence numbers, the event, and the release of the lease. Fenced: a run whose lease was lost changes nothing,
 -- nor does one whose ticket a database crash has undone. A ticket that would be done is in `failed` while one of its
--- messages is a dead letter, so that operators find it; the index of waiting messages shows that. The callback process
--- is notified of changes. Locks the chats' rows in the order of their ids, the callbacks' rows likewise, then rows that
+-- messages is a dead letter, so that operators find it; the index of waiting messages shows that. The confidence of a
+-- ticket is that of its draft, or of its last answer if none waits. The callback process is notified of changes. Locks the chats' rows in the order of their ids, the callbacks' rows likewise, then rows that
 -- belong to the holder of the lease alone.
 WITH run AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[],
@@ -65,7 +65,10 @@ WITH run AS (
 ), ticket AS (
   UPDATE tickets t SET stage = CASE WHEN rest.is_failed THEN 'failed' ELSE r.stage END, status = r.status,
     agent_id = coalesce(r.agent_id, t.agent_id),
-    confidence = coalesce(r.confidence, t.confidence), language = coalesce(r.language, t.language),
+    confidence = CASE WHEN t.stage = 'review' AND r.stage = 'review'
+      THEN CASE r.state WHEN 'answered' THEN t.confidence ELSE least(r.confidence, t.confidence) END
+      WHEN r.state = 'answered' THEN coalesce(r.confidence, t.confidence) ELSE r.confidence END,
+    language = coalesce(r.language, t.language),
     version = t.version + 1, updated_at = now(),
     first_reply_at = CASE WHEN t.first_reply_at IS NULL AND r.is_first_reply THEN now() ELSE t.first_reply_at END
   FROM run r JOIN rest USING (lease_id) WHERE t.id = r.ticket_id
@@ -75,7 +78,7 @@ WITH run AS (
   SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline',
     CASE WHEN rest.is_failed AND r.moves <> '[]'
       THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '{{stillFailed}}') ELSE r.moves END, r.trace, r.answer_step,
-        CASE WHEN r.answer_step IS NOT NULL THEN r.confidence END,
+        CASE WHEN r.answer_step IS NOT NULL THEN coalesce(r.confidence, 0) END,
     CASE WHEN r.answer_step IS NOT NULL THEN r.agent_id END
   FROM run r JOIN rest USING (lease_id)
 ), reply AS (
@@ -106,7 +109,7 @@ SELECT moves FROM ticket_events WHERE project_id = :project AND ticket_id = :tic
 
 -- name: findDraft
 -- The draft of a ticket, if any: the result of a run is merged into it, since one reply answers all waiting messages.
-SELECT text, markdown, sources, coalesce(confidence, 0) AS confidence, why FROM drafts
+SELECT text, markdown, sources, confidence, why FROM drafts
 WHERE project_id = :project AND ticket_id = :ticket_id;
 
 -- name: insertDraft

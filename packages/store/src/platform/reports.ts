@@ -51,7 +51,13 @@ interface GroupRow {
 }
 type TimeFigures = Pick<
   ReportFigures,
-  "resolved" | "firstReplyP50Ms" | "firstReplyP90Ms" | "resolutionP50Ms" | "resolutionP90Ms"
+  | "resolved"
+  | "firstReplyP50Ms"
+  | "firstReplyP90Ms"
+  | "teamReplyP50Ms"
+  | "teamReplyP90Ms"
+  | "resolutionP50Ms"
+  | "resolutionP90Ms"
 >;
 type CountRow = GroupRow & Omit<ReportFigures, keyof TimeFigures>;
 type TimeRow = GroupRow & TimeFigures;
@@ -89,6 +95,8 @@ export const noFigures = (): ReportFigures => ({
   rejections: 0,
   firstReplyP50Ms: null,
   firstReplyP90Ms: null,
+  teamReplyP50Ms: null,
+  teamReplyP90Ms: null,
   resolutionP50Ms: null,
   resolutionP90Ms: null,
   ratings: 0,

@@ -87,8 +87,8 @@ export const LAST_MESSAGE_COLUMNS = `l.text AS last_text, l.author AS last_autho
 /**
  * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id,
  * seq), and only the beginning of its text, however long the conversation is. Notices of the service, the files of an
- * agent and those after a text of an operator are skipped: they say nothing about where a conversation stands. Use it on
- * one page of tickets only.
+ * agent and those after a text of an operator are skipped, as are an agent's replies while the ticket waits for a
+ * person: they say nothing about where a conversation stands. Use it on one page of tickets only.
  */
 export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
     SELECT said.text, said.author, said.at, CASE WHEN said.author = 'operator' THEN (
@@ -102,7 +102,7 @@ export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
       UNION ALL
       (SELECT r.seq, r.author, r.created_at, left(coalesce(r.text, r.filename, ''), ${READ_CHARS})
        FROM replies r WHERE r.ticket_id = t.id AND r.project_id = t.home_project_id
-         AND (r.type = 'message' AND r.author <> 'system' OR r.author = 'operator' AND NOT EXISTS (
+         AND (r.type = 'message' AND (r.author = 'operator' OR r.author = 'agent' AND t.stage NOT IN ('review', 'failed')) OR r.author = 'operator' AND NOT EXISTS (
            SELECT FROM replies before
            WHERE before.ticket_id = r.ticket_id AND before.seq = r.seq - 1 AND before.author = 'operator'))
        ORDER BY r.seq DESC LIMIT 1)

@@ -81,7 +81,8 @@ export interface NewDraft {
   text: string;
   markdown: boolean;
   sources: Source[];
-  confidence: number;
+  /** Null for a message that asks nothing. */
+  confidence: number | null;
   why: string;
 }
 
@@ -106,8 +107,8 @@ function joinTexts(former: string, added: string, between: string): string {
 const keyOf = ({ documentId, chunkId, quote }: Source) => JSON.stringify([documentId, chunkId, quote]);
 
 /**
- * Joins two drafts: the answers one after the other, with the sources of both, and the lower confidence. Parts of the
- * answer that the former one contains are not repeated. At most 50,000 characters.
+ * Joins two drafts: the answers one after the other, with the sources of both, and the lower confidence, if both have
+ * one. Parts of the answer that the former one contains are not repeated. At most 50,000 characters.
  */
 export function joinDrafts(former: NewDraft, added: NewDraft): NewDraft {
   const known = new Set(former.sources.map(keyOf));
@@ -115,10 +116,13 @@ export function joinDrafts(former: NewDraft, added: NewDraft): NewDraft {
     text: beginning(joinTexts(former.text, added.text, "\n\n"), MAX_TEXT_CHARS),
     markdown: former.markdown || added.markdown,
     sources: [...former.sources, ...added.sources.filter((source) => !known.has(keyOf(source)))],
-    confidence: Math.min(former.confidence, added.confidence),
+    confidence: lowerOf(former.confidence, added.confidence),
     why: beginning(joinTexts(former.why, added.why, "; "), MAX_WHY_CHARS),
   };
 }
+
+const lowerOf = (one: number | null, other: number | null) =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other);
 
 /**
  * Adds the result of a run to the draft of a ticket: an existing draft is extended, since one reply answers all waiting
@@ -187,7 +191,8 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
     moves: sorted.map((run) => JSON.stringify(run.moves)),
     trace: sorted.map((run) => JSON.stringify(run.trace)),
     replyCount: sorted.map((run) => run.replies.length),
-    isFirstReply: sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
+    // Small talk has no confidence, and is no reply to a question.
+    isFirstReply: sorted.map((run) => run.confidence !== null && run.replies.some(({ author }) => author !== "system")),
     leaseId2: replies.map((reply) => reply.leaseId),
     type: replies.map(({ item }) => item.type),
     text: replies.map(({ item }) => (item.type === "message" ? item.text : null)),

@@ -29,7 +29,8 @@ export const COLUMNS = {
   edits: { label: "overview.edits", value: (row) => row.edits, write: count },
   rejections: { label: "report.rejections", value: (row) => row.rejections, write: count },
   firstReply: { label: "overview.p50", value: (row) => row.firstReplyP50Ms, write: time, isTime: true },
-  firstReplyP90: { label: "overview.p90", value: (row) => row.firstReplyP90Ms, write: time },
+  teamReply: { label: "report.teamReply", value: (row) => row.teamReplyP50Ms, write: time, isTime: true },
+  teamReplyP90: { label: "report.teamReplyP90", value: (row) => row.teamReplyP90Ms, write: time },
   resolution: { label: "report.resolution", value: (row) => row.resolutionP50Ms, write: time, isTime: true },
   resolutionP90: { label: "report.resolutionP90", value: (row) => row.resolutionP90Ms, write: time },
   ratings: { label: "report.ratings", value: (row) => row.ratings, write: count },
@@ -41,7 +42,8 @@ export const COLUMNS = {
 } as const satisfies Record<string, Column<ReportFigures>>;
 
 const { conversations, messages, selfService, automatic, resolved, ratings, csat, badRatings } = COLUMNS;
-const { firstReply, firstReplyP90, resolution, resolutionP90, replies, approvals, edits, rejections } = COLUMNS;
+const { firstReply, teamReply, teamReplyP90, resolution, resolutionP90, replies, approvals, edits, rejections } =
+  COLUMNS;
 const { firstReplyBreaches, nextReplyBreaches, resolutionBreaches } = COLUMNS;
 const BREACHES = [firstReplyBreaches, nextReplyBreaches, resolutionBreaches];
 
@@ -50,6 +52,7 @@ export const TILES: readonly Column<ReportFigures>[] = [
   conversations,
   selfService,
   firstReply,
+  teamReply,
   resolution,
   csat,
   badRatings,
@@ -60,14 +63,26 @@ export const TILES: readonly Column<ReportFigures>[] = [
 /** The columns of the tables, by the kind of their rows. The first one has a bar. */
 export const TABLE_COLUMNS = {
   volume: [messages, conversations, selfService, automatic],
-  channels: [conversations, selfService, firstReply, firstReplyP90, resolution, ratings, csat, badRatings, ...BREACHES],
+  channels: [
+    conversations,
+    selfService,
+    firstReply,
+    teamReply,
+    teamReplyP90,
+    resolution,
+    ratings,
+    csat,
+    badRatings,
+    ...BREACHES,
+  ],
   operators: [
     replies,
     approvals,
     edits,
     rejections,
     resolved,
-    firstReply,
+    teamReply,
+    teamReplyP90,
     resolution,
     resolutionP90,
     ratings,
