@@ -423,6 +423,24 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await untilAll({ priority: "urgent" }, "both to be urgent");
       await button(page, "Undo").last().click();
       await untilAll({ priority: "normal" }, "both to be normal again");
+
+      // The tickets are still selected.
+      await bar.getByRole("button", { name: "More bulk actions" }).click();
+      await page.getByRole("menuitem", { name: "Add tag…" }).click();
+      await page.getByRole("dialog").getByLabel("Tags").fill("refund, in the post");
+      await page.keyboard.press("Enter");
+      await untilAll({ tags: ["refund", "in the post"] }, "both to have two tags");
+      await changeBoth("Snooze…", "Pick a date and time…");
+      const until = page.getByLabel("Until");
+      await until.fill("2020-01-01T09:00");
+      await page.keyboard.press("Enter");
+      await page.getByText("This time has passed.").waitFor();
+      const month = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+      await until.fill(`${month}T12:00`);
+      await page.keyboard.press("Enter");
+      await untilAll({ snooze: { until: expect.any(String) } }, "both to be snoozed for a month");
+      await button(page, "Undo").last().click();
+      await untilAll({ snooze: null }, "both to be back");
       await changeBoth("Snooze…", "Until the customer replies");
       await page.getByText("2 tickets snoozed.").waitFor();
       await untilAll({ snooze: { until: null } }, "both to be snoozed");

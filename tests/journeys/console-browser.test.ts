@@ -552,6 +552,10 @@ describeInBrowser("a day of operators", () => {
       await page.getByRole("link", { name: "Canned replies" }).click();
       await button(page, "New canned reply").first().click();
       const dialog = page.getByRole("dialog");
+      const sender = dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" });
+      await sender.click();
+      await page.keyboard.press("Escape");
+      await button(page, "Keep editing").click();
       await dialog.getByLabel("Name", { exact: true }).fill("Iceland");
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.nickname}}. ");
       await dialog.getByText("Unknown: {{customer.nickname}}.").waitFor();
@@ -562,7 +566,7 @@ describeInBrowser("a day of operators", () => {
         await button(page, "Keep editing").waitFor({ state: "detached" });
       }
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
-      await dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" }).click();
+      await sender.click();
       await dialog.getByRole("region", { name: "Preview" }).getByText("Fay Fell").waitFor();
       await dialog.getByLabel("Add tags").fill("iceland");
       await chooseOption(dialog.getByLabel("Assignee"), "Sender of the reply");
@@ -654,7 +658,25 @@ describeInBrowser("a day of operators", () => {
       const zone = page.getByRole("dialog").getByLabel("Time zone");
       await waitFor(() => zone.evaluate((field) => field.matches(":focus")), { what: "the focus" });
       await page.keyboard.type("Europe/Berlin");
-      await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+      const dialog = page.getByRole("dialog");
+      const holidays = dialog.getByLabel("Holidays");
+      await holidays.fill("2026-02-30 Never");
+      await dialog.getByLabel("Storage (MB)").scrollIntoViewIfNeeded();
+      await dialog.getByRole("button", { name: "Save", exact: true }).click();
+      // The field with the error is shown, and is no longer marked once it is changed.
+      const fault = dialog.getByText("Line 1: Enter an existing date");
+      await fault.waitFor();
+      const heading = await dialog.getByRole("heading").first().boundingBox();
+      await waitFor(
+        async () => {
+          const field = await holidays.boundingBox();
+          return field !== null && heading !== null && field.y > heading.y && field.y < 600;
+        },
+        { what: "the marked field to be in view" },
+      );
+      await holidays.fill("2026-12-25 Christmas");
+      await fault.waitFor({ state: "detached" });
+      await dialog.getByRole("button", { name: "Save", exact: true }).click();
       await row.getByRole("button", { name: "Business hours (Europe/Berlin)" }).waitFor();
       expect(visitor.errors()).toEqual([]);
     }));

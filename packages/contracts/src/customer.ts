@@ -86,6 +86,9 @@ function readPhone({ phone }: Record<string, unknown>): string | null {
   return PHONE.test(line) ? line : null;
 }
 
+/** What people write beside a number, such as an extension, is theirs. */
+const DIGITS = /(?:\d\D{0,3}){4}/u;
+
 const ZONE = /^[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+){0,2}$/;
 
 /** Returns true for a time zone that this runtime knows by its IANA name. */
@@ -217,7 +220,10 @@ export const customerChangeSchema = z.strictObject({
     .refine(isEmailAddress, { error: "must be an e-mail address", params: { code: "invalid_email" } })
     .nullable()
     .optional(),
-  phone: lineUpTo(CUSTOMER_LIMITS.phoneMaxChars).nullable().optional(),
+  phone: lineUpTo(CUSTOMER_LIMITS.phoneMaxChars)
+    .refine((line) => DIGITS.test(line), { error: "must be a phone number", params: { code: "invalid_phone" } })
+    .nullable()
+    .optional(),
   language: z
     .string()
     .regex(/^[a-z]{2}$/, { error: "must be an ISO 639-1 code such as en" })

@@ -115,14 +115,12 @@ function CannedText({
   const { t } = useTexts();
   const area = useRef<HTMLTextAreaElement>(null);
   function insert(variable: CannedReplyVariable) {
-    const { selectionStart = value.length, selectionEnd = value.length } = area.current ?? {};
-    const words = `{{${variable}}}`;
-    onChange(value.slice(0, selectionStart) + words + value.slice(selectionEnd));
-    const end = selectionStart + words.length;
-    requestAnimationFrame(() => {
-      area.current?.focus();
-      area.current?.setSelectionRange(end, end);
-    });
+    const field = area.current;
+    if (field === null) return;
+    field.setRangeText(`{{${variable}}}`, field.selectionStart, field.selectionEnd, "end");
+    // As if it was typed, so that the dialog asks before it is discarded.
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    field.focus();
   }
   const names = unknown.map((name) => `{{${name}}}`).join(", ");
   return (
@@ -130,6 +128,7 @@ function CannedText({
       <TextArea
         ref={area}
         label={t("canned.text")}
+        pointer="/text"
         hint={t("canned.textHint")}
         error={unknown.length === 0 ? undefined : t("canned.unknown", { names })}
         rows={10}

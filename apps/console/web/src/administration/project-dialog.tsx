@@ -158,7 +158,6 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
           key={name}
           label={t(`projects.${name}`)}
           hint={t(`projects.${name}Hint`)}
-          pointer={`/${name}Days`}
           {...COUNT}
           max={RETENTION_MAX_DAYS}
           {...field(`${name}Days`)}
@@ -172,10 +171,10 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
               key={name}
               label={t(`projects.${name}`)}
               hint={t(`projects.${name}Hint`)}
-              pointer={`/modelLimits/${name}`}
               {...COUNT}
               max={name === "concurrency" ? CONCURRENCY_MAX : TOKENS_PER_DAY_MAX}
               {...field(name)}
+              pointer={`/modelLimits/${name}`}
             />
           ))}
         </div>
@@ -184,7 +183,7 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
         <legend className="mb-2 text-sm font-semibold">{t("projects.quotas")}</legend>
         <div className="grid gap-4 sm:grid-cols-2">
           {QUOTAS.map((name) => (
-            <Field key={name} label={t(`projects.${name}`)} pointer={`/quotas/${name}`} {...COUNT} {...field(name)} />
+            <Field key={name} label={t(`projects.${name}`)} {...COUNT} {...field(name)} pointer={`/quotas/${name}`} />
           ))}
         </div>
         <p className="mt-2 text-xs text-muted">{t("projects.quotasHint")}</p>
@@ -201,7 +200,6 @@ function HandoffFields({ form, isNew }: { form: ReturnType<typeof useProjectForm
     <>
       <TextArea
         label={t("projects.handoff")}
-        pointer="/handoffText"
         hint={t(isNew ? "projects.handoffNewHint" : "projects.handoffHint")}
         rows={3}
         maxLength={5_000}
@@ -238,7 +236,6 @@ export function ProjectDialog({
     >
       <Field
         label={t("projects.name")}
-        pointer="/name"
         hint={t(isDefault ? "projects.defaultHint" : "projects.nameHint")}
         maxLength={63}
         pattern="[a-z0-9][a-z0-9\-]{0,62}"
@@ -250,7 +247,6 @@ export function ProjectDialog({
       <HandoffFields form={form} isNew={item === null} />
       <TextArea
         label={t("projects.greeting")}
-        pointer="/greeting"
         hint={t("bot.greetingHint")}
         rows={3}
         maxLength={4_000}

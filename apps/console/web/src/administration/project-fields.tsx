@@ -129,8 +129,8 @@ function WeekFields({ field }: { field: HoursField }) {
             key={day}
             label={dayName.format(dateOf(index))}
             placeholder={t("projects.closed")}
-            pointer={`/businessHours/week/${day}`}
             {...field(day)}
+            pointer={`/businessHours/week/${day}`}
           />
         ))}
       </div>
@@ -138,9 +138,9 @@ function WeekFields({ field }: { field: HoursField }) {
       <TextArea
         label={t("projects.holidays")}
         hint={t("projects.holidaysHint")}
-        pointer="/businessHours/holidays"
         rows={3}
         {...field("holidays")}
+        pointer="/businessHours/holidays"
       />
     </>
   );
@@ -182,9 +182,9 @@ export function HoursFieldset({ field, isOpen, isFirst }: { field: HoursField; i
           hint={t("projects.timeZoneHint")}
           list="time-zones"
           placeholder="Europe/Berlin"
-          pointer="/businessHours/timeZone"
           data-autofocus={isFirst ? "" : undefined}
           {...field("timeZone")}
+          pointer="/businessHours/timeZone"
         />
         <datalist id="time-zones">
           {Intl.supportedValuesOf("timeZone").map((name) => (
@@ -195,7 +195,6 @@ export function HoursFieldset({ field, isOpen, isFirst }: { field: HoursField; i
         <Field
           label={t("projects.replyTime")}
           hint={t("projects.replyTimeHint")}
-          pointer="/replyTimeMinutes"
           type="number"
           inputMode="numeric"
           min={1}

@@ -11,10 +11,14 @@ import { Notice } from "../ui/notice.tsx";
 import { useAction } from "./use-settings-form.ts";
 import type { SettingsForm } from "./use-settings-form.ts";
 
-/** Holds the values of a form's text fields; `field` returns the attributes of the field with a name. */
+/**
+ * Holds the values of a form's text fields; `field` returns the attributes of the field with a name, which finds its error
+ * under that name in the request.
+ */
 export function useFields<Values extends Record<string, string>>(initial: Values) {
   const [values, setValues] = useState(initial);
   const field = (name: keyof Values) => ({
+    pointer: `/${String(name)}`,
     value: values[name],
     onChange: (value: string) => setValues((known) => ({ ...known, [name]: value })),
   });
@@ -22,14 +26,14 @@ export function useFields<Values extends Record<string, string>>(initial: Values
 }
 
 /**
- * The error of a form as a whole, scrolled into view. The element exists before it has a text, so that screen readers
+ * The error of a form as a whole, scrolled into view unless a field is marked. The element exists before it has a text, so that screen readers
  * announce it.
  */
-export function FormError({ error }: { error: string | null }) {
+export function FormError({ error, isAtField = false }: { error: string | null; isAtField?: boolean }) {
   const ref = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (error !== null) ref.current?.scrollIntoView({ block: "nearest" });
-  }, [error]);
+    if (error !== null && !isAtField) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [error, isAtField]);
   return (
     <p ref={ref} role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
       {error}
@@ -122,7 +126,10 @@ export function FormDialog({
         className="flex flex-col gap-4 p-4"
       >
         <FieldErrors value={findError}>{children}</FieldErrors>
-        <FormError error={failure !== null && isAtField ? t("error.fields") : (failure ?? error)} />
+        <FormError
+          error={failure !== null && isAtField ? t("error.fields") : (failure ?? error)}
+          isAtField={isAtField}
+        />
       </form>
     </Dialog>
   );

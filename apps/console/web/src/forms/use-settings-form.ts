@@ -162,12 +162,18 @@ export function useSettingsForm<Settings extends object>(
   const { toasts } = useServices();
   const [edits, setEdits] = useState<Edits<Settings>>({});
   const [error, setError] = useState<unknown>(null);
+  /** Fields that have been changed since the last save. */
+  const [corrected, setCorrected] = useState<ReadonlySet<keyof Settings>>(new Set());
   const [conflicts, setConflicts] = useState<readonly (keyof Settings)[]>([]);
   const [isBusy, setBusy] = useState(false);
   const changes = changesOf(saved, edits);
   const shown = withEdits(saved, edits);
-  const set: SettingsForm<Settings>["set"] = (name, value) => setEdits((known) => addEdit(known, saved, name, value));
-  const errorOf = (name: keyof Settings) => errorAt(error, `${pointer}/${String(name)}`, t);
+  const set: SettingsForm<Settings>["set"] = (name, value) => {
+    setEdits((known) => addEdit(known, saved, name, value));
+    setCorrected((known) => new Set(known).add(name));
+  };
+  const errorOf = (name: keyof Settings) =>
+    corrected.has(name) ? undefined : errorAt(error, `${pointer}/${String(name)}`, t);
 
   function isConflict(now: Settings): boolean {
     const found = conflictsOf(now, edits);
@@ -179,6 +185,7 @@ export function useSettingsForm<Settings extends object>(
   async function save() {
     setBusy(true);
     setError(null);
+    setCorrected(new Set());
     try {
       const done = await store(changes, isConflict);
       if (done === null) return;

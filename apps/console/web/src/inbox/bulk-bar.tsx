@@ -2,6 +2,7 @@ import {
   AlarmClock,
   CircleCheck,
   EllipsisVertical,
+  ListChecks,
   OctagonX,
   RotateCcw,
   SignalHigh,
@@ -46,6 +47,9 @@ function actionsFor(tickets: readonly TicketItem[]): (keyof typeof ACTIONS)[] {
 /** Number of actions in the bar itself; the others are in its menu. */
 const IN_BAR = 2;
 
+/** Changes after which tickets remain where they are, so that more can be done with them. */
+const KEEPS_SELECTION: ReadonlySet<BulkChange["kind"]> = new Set(["assign", "priority", "tag", "takeover"]);
+
 /** Applies changes to the selected tickets. Those that could not be changed stay selected. */
 function useBulkChange(
   tickets: readonly TicketItem[],
@@ -77,7 +81,7 @@ function useBulkChange(
       setProgress,
     );
     setProgress(null);
-    onSelect(new Set(errors.map(({ item }) => item.id)));
+    if (!KEEPS_SELECTION.has(change.kind)) onSelect(new Set(errors.map(({ item }) => item.id)));
     async function takeBack() {
       const { errors: left } = await runAll(
         done,
@@ -100,10 +104,13 @@ function useBulkChange(
 export function BulkBar({
   tickets,
   onSelect,
+  onSelectAll,
   onErrors,
 }: {
   tickets: readonly TicketItem[];
   onSelect: (ids: ReadonlySet<string>) => void;
+  /** Selects all tickets of the list; null if they are selected. */
+  onSelectAll: (() => void) | null;
   /** Shows which tickets could not be changed, also after the selection was cleared. */
   onErrors: (errors: BulkErrors) => void;
 }) {
@@ -187,6 +194,9 @@ export function BulkBar({
             ))}
           </Menu>
         </>
+      )}
+      {onSelectAll !== null && (
+        <IconButton icon={ListChecks} label={t("command.selectAll")} className="size-7!" onClick={onSelectAll} />
       )}
       <IconButton icon={X} size="small" label={t("bulk.clear")} keys="Escape" onClick={() => onSelect(new Set())} />
       {dialog !== null && (

@@ -55,7 +55,7 @@ interface BulkInputs {
   spam: object;
   reopen: object;
   assign: { assignee: string };
-  tag: { tag: string };
+  tag: { tags: readonly string[] };
   priority: { priority: TicketPriority };
   /** Null until the next message of the customer. */
   snooze: { until: string | null };
@@ -90,8 +90,10 @@ const CHANGES: { [Kind in BulkKind]: Change<Kind> } = {
   resolve: closeAs("resolved"),
   spam: closeAs("spam"),
   assign: (connection, ticket, { assignee }) => decide(connection, ticket, "assign", { assignee }),
-  tag: (connection, ticket, { tag }) =>
-    ticket.tags.includes(tag) ? Promise.resolve(ticket) : update(connection, ticket, { tags: [...ticket.tags, tag] }),
+  tag: (connection, ticket, { tags }) => {
+    const all = [...new Set([...ticket.tags, ...tags])];
+    return all.length === ticket.tags.length ? Promise.resolve(ticket) : update(connection, ticket, { tags: all });
+  },
   priority: (connection, ticket, { priority }) => update(connection, ticket, { priority }),
   snooze: (connection, ticket, { until }) => decide(connection, ticket, "snooze", { until }),
 };

@@ -1,15 +1,15 @@
 import { ServiceError } from "@svc/client";
-import { useId } from "react";
 import type { TicketItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople, useTags } from "../session/services.ts";
+import { usePeople } from "../session/services.ts";
+import { TagsField, readTags } from "../ticket/reply-actions.tsx";
 import { SnoozeDialog } from "../ticket/snooze-dialog.tsx";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
-import { Field, formText } from "../ui/field.tsx";
+import { formText } from "../ui/field.tsx";
 import { PickList } from "../ui/choice-fields.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 import { PRIORITIES, severityOf } from "./ticket-marks.tsx";
@@ -27,8 +27,6 @@ interface Choosing {
   onClose: () => void;
   onChoose: (change: BulkChange) => void;
 }
-
-const TAG_MAX_CHARS = 50;
 
 /** Asks for the operator to whom the tickets are assigned. */
 function AssignAll({ onClose, onChoose }: Choosing) {
@@ -60,25 +58,17 @@ function AssignAll({ onClose, onChoose }: Choosing) {
   );
 }
 
-/** Asks for a tag that is added to the tickets. */
+/** Asks for tags that are added to the tickets. */
 function TagAll({ onClose, onChoose }: Choosing) {
   const { t } = useTexts();
-  const tags = useTags();
-  const listId = useId();
   function submit(form: FormData) {
-    const tag = formText(form, "tag").trim();
-    if (tag === "") return;
+    const tags = readTags(formText(form, "tags"));
     onClose();
-    onChoose({ kind: "tag", tag });
+    if (tags.length > 0) onChoose({ kind: "tag", tags });
   }
   return (
     <FormDialog title={t("bulk.tag")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
-      <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} list={listId} required autoFocus />
-      <datalist id={listId}>
-        {tags.map(({ name }) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <TagsField label={t("ticket.tags")} name="tags" before={[]} autoFocus />
     </FormDialog>
   );
 }

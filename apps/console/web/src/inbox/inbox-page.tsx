@@ -56,6 +56,7 @@ export function InboxPage() {
   // A selection belongs to the list in which it was made.
   const listName = `${listProject} ${query}`;
   const selected = selection.of === listName ? selection.ids : NONE;
+  const chosen = items.filter(({ id }) => selected.has(id));
   const select = (ids: ReadonlySet<string>) => setSelection({ of: listName, ids });
   const toggle = (id: string) => {
     const ids = new Set(selected);
@@ -101,7 +102,7 @@ export function InboxPage() {
     },
   };
 
-  const closeOrClear = () => (selected.size > 0 ? select(NONE) : ticketId === null ? setCursorId(null) : close());
+  const closeOrClear = () => (chosen.length > 0 ? select(NONE) : ticketId === null ? setCursorId(null) : close());
   useCommands("list", [
     { id: "next", title: t("command.next"), keys: "j", run: () => inbox.move(1) },
     { id: "previous", title: t("command.previous"), keys: "k", run: () => inbox.move(-1) },
@@ -156,8 +157,13 @@ export function InboxPage() {
               showsProjects={ofAll}
             />
             <Suspense>
-              {selected.size > 0 && (
-                <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onErrors={setErrors} />
+              {chosen.length > 0 && (
+                <BulkBar
+                  tickets={chosen}
+                  onSelect={select}
+                  onSelectAll={chosen.length < items.length ? selectAll : null}
+                  onErrors={setErrors}
+                />
               )}
             </Suspense>
             {errors !== null && (

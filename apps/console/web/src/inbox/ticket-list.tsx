@@ -99,7 +99,7 @@ function TicketRow({
         <RowAvatar ticket={ticket} name={name} isSelected={isSelected} />
         <span className="flex min-w-0 flex-1 flex-col gap-0.5">
           <span className="flex items-center gap-1.5 text-xs text-muted">
-            <span className="min-w-0 flex-1 truncate font-medium">
+            <span className="min-w-0 grow truncate font-medium">
               {isTask(ticket) && name !== t("task.title") && `${t("task.title")} · `}
               <bdi>{name}</bdi>
               {person !== null && (
@@ -109,9 +109,14 @@ function TicketRow({
                 </>
               )}
             </span>
-            {tags.slice(0, 2).map((tag) => (
-              <TagChip key={tag} name={tag} color={colorOf(tag, project)} className="max-w-20" />
-            ))}
+            {/* The name has room first; tags show what is left. */}
+            {tags.length > 0 && (
+              <span className="flex min-w-0 shrink-999 justify-end gap-1.5 overflow-hidden">
+                {tags.slice(0, 2).map((tag) => (
+                  <TagChip key={tag} name={tag} color={colorOf(tag, project)} className="max-w-20" />
+                ))}
+              </span>
+            )}
             {showsProject && (
               <span
                 title={t("ticket.inProject", { project })}

@@ -26,10 +26,14 @@ function snoozeTimes() {
   return times.filter(({ at }, index) => times.findIndex((other) => other.at.getTime() === at.getTime()) === index);
 }
 
+/** Returns a time as a `datetime-local` field writes it. */
+const localTime = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
 /** Snoozes a ticket, or several, until a suggested time, another time, or the next message of the customer. */
 export function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSnooze: (until: string | null) => void }) {
   const { dateTime, t } = useTexts();
   const [isCustom, setCustom] = useState(false);
+  const [isPast, setPast] = useState(false);
   const snooze = (until: string | null) => {
     onClose();
     onSnooze(until);
@@ -40,10 +44,23 @@ export function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSno
         title={t("action.snooze")}
         width="small"
         action={t("action.snooze")}
-        onSubmit={(form) => snooze(new Date(formText(form, "until")).toISOString())}
+        onSubmit={(form) => {
+          const until = new Date(formText(form, "until"));
+          if (until.getTime() > Date.now()) snooze(until.toISOString());
+          else setPast(true);
+        }}
         onClose={onClose}
       >
-        <Field label={t("snooze.until")} name="until" type="datetime-local" required autoFocus />
+        <Field
+          label={t("snooze.until")}
+          name="until"
+          type="datetime-local"
+          required
+          autoFocus
+          defaultValue={localTime(morningAfter(1))}
+          error={isPast ? t("snooze.past") : undefined}
+          onChange={() => setPast(false)}
+        />
       </FormDialog>
     );
   }

@@ -1,4 +1,4 @@
-import { createContext, useContext, useId } from "react";
+import { createContext, useContext, useId, useState } from "react";
 import type { ComponentProps, ReactNode } from "react";
 import { Search } from "lucide-react";
 import { ListBox } from "./list-box.tsx";
@@ -46,12 +46,15 @@ function Labelled({
 }) {
   const id = useId();
   const findError = useContext(FieldErrors);
-  const error = given ?? (pointer === undefined ? undefined : findError(pointer, hasLines));
+  /** The errors of a submit that this field has been changed after. */
+  const [corrected, setCorrected] = useState<typeof findError | null>(null);
+  const isFound = pointer !== undefined && corrected !== findError;
+  const error = given ?? (isFound ? findError(pointer, hasLines) : undefined);
   const isWrong = error != null;
   const note = error ?? hint;
   const noteId = note === undefined ? undefined : `${id}-hint`;
   return (
-    <div className={className}>
+    <div className={className} onInput={() => setCorrected(() => findError)}>
       <label htmlFor={id} className={hidesLabel ? "sr-only" : "mb-1 block text-sm font-medium"}>
         {label}
       </label>
