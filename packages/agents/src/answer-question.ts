@@ -217,7 +217,7 @@ function isDoubtful(
   return (
     otherwise !== null ||
     !parts.some((part) => mayAnswer(question, read, part)) ||
-    (best.kind === "row" && passesOver(question, read, parts)) ||
+    (best.kind === "row" && (lacksDuration(question, read, parts) || passesOver(question, read, parts))) ||
     lacksYear(question, passage) ||
     // A follow-up names the topic of the earlier question too.
     (missesTopic && followUp === null) ||
@@ -227,16 +227,24 @@ function isDoubtful(
 }
 
 /** Returns whether a part, as far as it is shown, may answer a question for a price or the like. */
-function mayAnswer(
-  question: ReadQuestion,
-  { passage, headingTerms, titleTerms }: ReadPassage,
-  part: AnswerPart,
-): boolean {
+function mayAnswer(question: ReadQuestion, read: ReadPassage, part: AnswerPart): boolean {
+  const { text, terms } = shownOf(read, part);
+  return question.mayAnswer(text, [...terms, ...read.headingTerms, ...read.titleTerms]);
+}
+
+/** Returns the text of a part, without hidden columns, and its words with those of its column headers. */
+function shownOf({ passage }: ReadPassage, part: AnswerPart): { text: string; terms: string[] } {
   const { start, end, terms, columns, heads = [] } = part;
   const isShown = (_: unknown, at: number) => columns?.includes(at) !== false;
   const text =
     columns === undefined ? passage.text.slice(start, end) : cellsOf(passage.text, part).filter(isShown).join("\n");
-  return question.mayAnswer(text, [...terms, ...heads.filter(isShown).flat(), ...headingTerms, ...titleTerms]);
+  return { text, terms: [...terms, ...heads.filter(isShown).flat()] };
+}
+
+/** Returns whether a question asks how long something takes, and none of the rows of a table says so. */
+function lacksDuration(question: ReadQuestion, read: ReadPassage, rows: readonly AnswerPart[]): boolean {
+  const shown = rows.map((row) => shownOf(read, row));
+  return question.kind === "duration" && !shown.some(({ text, terms }) => question.containsKind(text, terms));
 }
 
 /**

@@ -154,6 +154,8 @@ const POOL: Readonly<Record<string, string>> = {
     "# Workshop\n\nA repair of a boat costs a flat £65, parts included. It takes about ten working days.\n\n## 3D printer\n\nThe 3D printer is available on Thursdays from 15:00 to 18:00; please book an introduction.",
   Addresses:
     "# Addresses\n\n## Harbour shop\n\n- Address: 3 Pier Road\n- Phone: 020 555 0101\n\n## Station shop\n\n- Address: 1 Station Square\n- Phone: 020 555 0177\n\n## Winter\n\nThe station shop is closed all winter.",
+  Treatments:
+    "# Treatments\n\n| Treatment | Price | Note |\n|---|---|---|\n| Cleaning | £95.00 | takes about 60 minutes |\n| Cleaning for children from 12 to 17 years | £65.00 | takes about 45 minutes |\n| Whitening at the practice | £380.00 | one session |\n| Whitening at home | £290.00 | gel for 14 days |\n\n## Whitening\n\nBefore a whitening, a cleaning is needed; it is not included in the price. We do not whiten the teeth of anybody under 18 years.\n\n## By car\n\nThere are three parking spaces in front of the house, free for two hours. If they are taken, park your car in the garage on Mill Square, which we cannot refund.",
   Courses:
     "| Course | Age | Day and time | Lessons | Price |\n|---|---|---|---|---|\n| Adult beginners | from 16 years | Tuesday 19:00 | 10 | £140.00 |\n| Crawl technique | from 16 years | Friday 19:30 | 6 | £95.00 |",
 };
@@ -303,6 +305,27 @@ test("a question for a reason or a difference is not answered by a row that has 
 test("a question for a price is not answered without one", async () => {
   expect(await sent("pool", "When is the 3D printer available?")).toContain("Thursdays");
   expect(await sent("pool", "What does the 3D printer cost?")).toBeNull();
+});
+
+test("a passage with an amount is quoted for a price, not one that only mentions the price", async () => {
+  const answer = await sent("pool", "whitening price?");
+  expect(answer).toContain("£380.00");
+  expect(answer).toContain("£290.00");
+});
+
+test("only rows are quoted that say what the question names, and none that lacks a telling word of it", async () => {
+  expect(await sent("pool", "What does whitening at the practice cost?")).toBe(
+    "Whitening at the practice · Price: £380.00",
+  );
+  // The minutes are those of another treatment.
+  expect(await sent("pool", "How long does whitening at the practice take?")).toBeNull();
+  expect(await sent("pool", "How much is a whitening of wisdom teeth at home?")).toBeNull();
+});
+
+test("a sentence that refers to the one before it follows it", async () => {
+  expect((await answerers.get("pool")?.("Do you refund the garage on Mill Square?"))?.text).toMatch(
+    /three parking spaces.*If they are taken/s,
+  );
 });
 
 test("of numbered steps none is left out", async () => {

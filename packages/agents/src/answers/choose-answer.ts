@@ -105,8 +105,14 @@ const MAX_CONFIDENCE_WITHOUT_CODE = 0.3;
 /** Malus of a passage without a code of the question, whose answer would not be sent. */
 const MISSING_CODE_MALUS = 5;
 
+/** Malus of a passage without an amount if the question asks for a price. */
+const MISSING_PRICE_MALUS = 2;
+
 /** Bonus of a passage, and of a part, with the day of the week that a question names. */
 const DAY_BONUS = 2;
+
+/** Malus of a row about something else than another row of the same table. */
+const ROW_MALUS = 4;
 
 let fitted: AnswerWeights | undefined;
 
@@ -131,10 +137,11 @@ export function chooseAnswer(
   });
   const first = ranked[0];
   if (first === undefined) return null;
+  const malusOf = rowMalus(question, first.read);
   const { best, others, lead } = chooseParts(
     first,
     weights,
-    (part) => partBonusOf(first.read.passage, part) + dayBonus(question, [part]),
+    (part) => partBonusOf(first.read.passage, part) + dayBonus(question, [part]) - malusOf(part),
   );
   const otherwise = findOtherFigures(
     question,
@@ -158,10 +165,32 @@ export function chooseAnswer(
     others: others.map((part) => withColumns(question, first.read, part)),
     confidence: lacksCode ? Math.min(likely, MAX_CONFIDENCE_WITHOUT_CODE) : likely,
     routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
-    ...missingWords(question, first.read),
+    ...missingWords(question, first.read, [best.part, ...others]),
     otherwise: otherwise !== null && isNewer(question, first.read.passage, otherwise) ? null : otherwise,
     hasParallel: ranked.slice(1).some(({ read }) => isParallel(first.read, best.part, read)),
   };
+}
+
+/**
+ * Returns a malus for a row whose first cell, which says what the row is about, has only some of the question's words that
+ * another row of its table has there.
+ */
+function rowMalus(question: ReadQuestion, { passage, parts }: ReadPassage): (part: AnswerPart) => number {
+  const placesOf = (row: AnswerPart) =>
+    new Set(
+      termsOf(cellsOf(passage.text, row)[0] ?? "").flatMap((term) => [
+        ...question.positionsOf(term),
+        ...question.synonymPositionsOf(term),
+      ]),
+    );
+  const rows = parts.flatMap((part) => (part.kind === "row" ? [{ part, places: placesOf(part) }] : []));
+  const isLess = (one: ReadonlySet<number>, other: ReadonlySet<number>) =>
+    one.size < other.size && [...one].every((place) => other.has(place));
+  const lesser = rows.filter(({ part: { unit }, places }) =>
+    rows.some((other) => other.part.unit === unit && isLess(places, other.places)),
+  );
+  const others = new Set(lesser.map(({ part }) => part));
+  return (part) => (others.has(part) ? ROW_MALUS : 0);
 }
 
 /** Returns the bonus of parts, one of which has the day of the week that a question names. */
@@ -192,7 +221,8 @@ export function rankPassages(
         bonusOf(rated.read.passage) +
         stepsBonus(rated.figures) -
         (rated.figures["missingCode"] === 1 ? MISSING_CODE_MALUS : 0) +
-        dayBonus(question, rated.read.parts) +
+        dayBonus(question, rated.read.parts) -
+        (question.kind === "price" && rated.figures["lacksKind"] === 1 ? MISSING_PRICE_MALUS : 0) +
         similarityBonus(rated.read.passage),
     }))
     .filter(({ value }) => value > -Infinity)
@@ -335,10 +365,14 @@ function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: Ans
   return { ...part, columns: held.flatMap((value, at) => (value === most || holds[at] === true ? [at] : [])) };
 }
 
+/** Returns what a passage does not mention. Of the rows of a table, only those that are shown count. */
 function missingWords(
   question: ReadQuestion,
-  { headingTerms, titleTerms, parts }: ReadPassage,
+  { headingTerms, titleTerms, parts: all }: ReadPassage,
+  shown: readonly AnswerPart[],
 ): Pick<ChosenAnswer, "missing" | "missesTopic"> {
+  const isRow = shown[0]?.kind === "row";
+  const parts = isRow ? all.filter((part) => part.kind !== "row" || shown.includes(part)) : all;
   const ofHeads = parts.flatMap(({ heads = [] }) => heads.flat());
   const terms = [...headingTerms, ...titleTerms, ...ofHeads, ...parts.flatMap((part) => [...part.terms])];
   const held = new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
@@ -349,7 +383,8 @@ function missingWords(
       .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
       .flatMap(({ said }) => said ?? []),
     missesTopic: missing.some(
-      ({ term, rarity, isName, isUnknown }) => isName && !isUnknown && rarity >= LEAST_TOPIC_RARITY && WORD.test(term),
+      ({ term, rarity, isName, isUnknown }) =>
+        (isRow ? isName || !isUnknown : isName && !isUnknown) && rarity >= LEAST_TOPIC_RARITY && WORD.test(term),
     ),
   };
 }

@@ -146,10 +146,11 @@ const MAX_CHARS = 500;
 
 const PHONE = /(?:\p{N}[\s()/.–-]{0,3}){6}/u;
 const EMAIL = /\S@\S/u;
+const AMOUNT = /[€$£¥₽₺₹]|\p{N}[.,]\p{N}{2}(?!\p{N})/u;
 
 /** Language-independent patterns of a text that contains this kind of information. */
 const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
-  price: /[€$£¥₽₺₹]|\p{N}/u,
+  price: AMOUNT,
   money: /[€$£¥₽₺₹]|\p{N}/u,
   time: /\p{N}/u,
   number: /\p{N}/u,
@@ -162,7 +163,7 @@ const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
 
 /** The same for the strict kinds; the others are recognized by words alone. */
 const STRICT_SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
-  price: /[€$£¥₽₺₹]|\p{N}[.,]\p{N}{2}(?!\p{N})/u,
+  price: AMOUNT,
   phone: PHONE,
   email: EMAIL,
 };

@@ -30,7 +30,7 @@ const MAX_SHORT_LEAD_CHARS = 80;
 
 /** Matches the beginning of a sentence that depends on the one before it. */
 const DEPENDS_ON_PREVIOUS =
-  /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
+  /^(?:(?:sind|ist|wenn|falls|are|is|if|si|se|est) )?(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
 
 /** Matches the end of a sentence that introduces what follows: "Run this command:". */
 const INTRODUCES_NEXT = /[:：][*_\s]*$/;
