@@ -95,6 +95,7 @@ export function FormDialog({
   const formId = useId();
   const { error: failure, cause, isBusy, run } = useAction();
   const { formRef, isAtField, findError } = useFieldErrors(cause);
+  const shown = failure !== null && isAtField ? t("error.fields") : (failure ?? error);
   return (
     <Dialog
       title={title}
@@ -126,10 +127,7 @@ export function FormDialog({
         className="flex flex-col gap-4 p-4"
       >
         <FieldErrors value={findError}>{children}</FieldErrors>
-        <FormError
-          error={failure !== null && isAtField ? t("error.fields") : (failure ?? error)}
-          isAtField={isAtField}
-        />
+        <FormError error={shown} isAtField={isAtField} />
       </form>
     </Dialog>
   );

@@ -161,19 +161,15 @@ export function useSettingsForm<Settings extends object>(
   const { t } = useTexts();
   const { toasts } = useServices();
   const [edits, setEdits] = useState<Edits<Settings>>({});
-  const [error, setError] = useState<unknown>(null);
-  /** Fields that have been changed since the last save. */
-  const [corrected, setCorrected] = useState<ReadonlySet<keyof Settings>>(new Set());
+  /** The error of the last save, and the values that it is about. */
+  const [error, setError] = useState<{ cause: unknown; of: Settings } | null>(null);
   const [conflicts, setConflicts] = useState<readonly (keyof Settings)[]>([]);
   const [isBusy, setBusy] = useState(false);
   const changes = changesOf(saved, edits);
   const shown = withEdits(saved, edits);
-  const set: SettingsForm<Settings>["set"] = (name, value) => {
-    setEdits((known) => addEdit(known, saved, name, value));
-    setCorrected((known) => new Set(known).add(name));
-  };
+  const set: SettingsForm<Settings>["set"] = (name, value) => setEdits((known) => addEdit(known, saved, name, value));
   const errorOf = (name: keyof Settings) =>
-    corrected.has(name) ? undefined : errorAt(error, `${pointer}/${String(name)}`, t);
+    isSame(shown[name], error?.of[name]) ? errorAt(error?.cause, `${pointer}/${String(name)}`, t) : undefined;
 
   function isConflict(now: Settings): boolean {
     const found = conflictsOf(now, edits);
@@ -185,14 +181,13 @@ export function useSettingsForm<Settings extends object>(
   async function save() {
     setBusy(true);
     setError(null);
-    setCorrected(new Set());
     try {
       const done = await store(changes, isConflict);
       if (done === null) return;
       setEdits({});
       toasts.show({ kind: "done", text: done });
     } catch (cause) {
-      setError(cause);
+      setError({ cause, of: shown });
     } finally {
       setBusy(false);
     }
@@ -213,7 +208,7 @@ export function useSettingsForm<Settings extends object>(
     isBusy,
     isDisabled: !mayChange,
     conflicts,
-    error: error === null ? null : describe(error),
+    error: error === null ? null : describe(error.cause),
     save: () => void save(),
     discard() {
       setEdits({});

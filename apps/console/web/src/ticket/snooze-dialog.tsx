@@ -29,41 +29,41 @@ function snoozeTimes() {
 /** Returns a time as a `datetime-local` field writes it. */
 const localTime = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
+/** Asks for another time in the future; that of the browser's time zone. */
+function OtherTime({ onClose, onSnooze }: { onClose: () => void; onSnooze: (until: string) => void }) {
+  const { t } = useTexts();
+  const [isPast, setPast] = useState(false);
+  function submit(form: FormData) {
+    const until = new Date(formText(form, "until"));
+    if (until.getTime() > Date.now()) onSnooze(until.toISOString());
+    else setPast(true);
+  }
+  const title = t("action.snooze");
+  return (
+    <FormDialog title={title} width="small" action={title} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("snooze.until")}
+        name="until"
+        type="datetime-local"
+        required
+        autoFocus
+        defaultValue={localTime(morningAfter(1))}
+        error={isPast ? t("snooze.past") : undefined}
+        onChange={() => setPast(false)}
+      />
+    </FormDialog>
+  );
+}
+
 /** Snoozes a ticket, or several, until a suggested time, another time, or the next message of the customer. */
 export function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSnooze: (until: string | null) => void }) {
   const { dateTime, t } = useTexts();
   const [isCustom, setCustom] = useState(false);
-  const [isPast, setPast] = useState(false);
   const snooze = (until: string | null) => {
     onClose();
     onSnooze(until);
   };
-  if (isCustom) {
-    return (
-      <FormDialog
-        title={t("action.snooze")}
-        width="small"
-        action={t("action.snooze")}
-        onSubmit={(form) => {
-          const until = new Date(formText(form, "until"));
-          if (until.getTime() > Date.now()) snooze(until.toISOString());
-          else setPast(true);
-        }}
-        onClose={onClose}
-      >
-        <Field
-          label={t("snooze.until")}
-          name="until"
-          type="datetime-local"
-          required
-          autoFocus
-          defaultValue={localTime(morningAfter(1))}
-          error={isPast ? t("snooze.past") : undefined}
-          onChange={() => setPast(false)}
-        />
-      </FormDialog>
-    );
-  }
+  if (isCustom) return <OtherTime onClose={onClose} onSnooze={snooze} />;
   const times = snoozeTimes();
   const row = (id: string, text: string, hint?: string) => ({
     id,
