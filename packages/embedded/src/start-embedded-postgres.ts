@@ -157,7 +157,7 @@ const DEFAULT_MAX_CONNECTIONS = 60;
  * Starts the PostgreSQL that comes with the product on a data folder, and keeps it running: the first start creates the
  * cluster, the role and the database; later ones take a fraction of a second. A folder left by a crash is recovered: a
  * server that lost its owner is adopted if it has the same settings, else it is restarted. If Postgres ends
- * unexpectedly, it is restarted on the same port. It listens on 127.0.0.1 only and requires the random password in
+ * unexpectedly, it is restarted on the same port. It listens on 127.0.0.1 and on a socket in its folder, and requires the random password in
  * `<dataDir>/postgres-password`. As root it runs as another user, also in a folder of mode 700.
  *
  * Throws DataFolderInUseError if another process owns the folder, EmbeddedPostgresError for errors that can be fixed.
@@ -242,8 +242,8 @@ async function startOnFolder(
     log.info({ port }, "PostgreSQL has stopped");
   };
   return {
-    url: connectionUrl(password, port, database),
-    maintenanceUrl: connectionUrl(password, port, "postgres"),
+    url: connectionUrl(dataDir, password, port, database),
+    maintenanceUrl: connectionUrl(dataDir, password, port, "postgres"),
     port,
     adopted: orphan !== null,
     get pid() {
