@@ -86,7 +86,7 @@ function readPhone({ phone }: Record<string, unknown>): string | null {
   return PHONE.test(line) ? line : null;
 }
 
-/** What people write beside a number, such as an extension, is theirs. */
+/** Four digits of a phone number; an extension or a word may stand beside them. */
 const DIGITS = /(?:\d\D{0,3}){4}/u;
 
 const ZONE = /^[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+){0,2}$/;
