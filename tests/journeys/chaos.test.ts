@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Project } from "@svc/store";
-import { randomFrom, waitFor } from "@svc/testing";
+import { randomFrom, waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startPrivateGround } from "./support/start-private-ground.ts";
 import type { PrivateGround } from "./support/start-private-ground.ts";
 import { startProduct } from "./support/start-product.ts";

@@ -1,10 +1,9 @@
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { createTestDatabase, createTestQueueBackend } from "@svc/testing";
+import { createTestDatabase, createTestQueueBackend, queryDatabase } from "@svc/testing";
 import type { ChildProcess, TestDatabase } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { SVC_MAIN, run, svc, svcJson } from "./support/run-svc.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";

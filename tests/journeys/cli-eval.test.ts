@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { addDocument, ensureKb } from "@svc/knowledge";
 import { newId, openStore } from "@svc/store";
-import { createTestDatabase, testLog } from "@svc/testing";
+import { createTestDatabase, testLog, queryDatabase } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { queryDatabase } from "./support/query-database.ts";
 import { svc, svcJson } from "./support/run-svc.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
 

@@ -7,11 +7,10 @@ import type { Client, ClientOptions } from "@svc/client";
 import type { CallbackBody, ReplyItem } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { randomFrom, repositoryPath, startCuttingProxy, startWebhookReceiver } from "@svc/testing";
+import { randomFrom, repositoryPath, startCuttingProxy, startWebhookReceiver, queryDatabase } from "@svc/testing";
 import type { CuttingProxy } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { holdChat } from "./support/hold-chat.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { TAG_COLORS } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { findChromium, repositoryPath, waitFor } from "@svc/testing";
+import { findChromium, repositoryPath, waitFor, queryDatabase } from "@svc/testing";
 import type { Page, Worker } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
@@ -14,7 +14,6 @@ import { createReviewClient } from "./support/create-review-client.ts";
 import { findBarriers } from "./support/find-barriers.ts";
 import { DISGUISED_TEXTS, HOSTILE_HTML, HOSTILE_MARKDOWN } from "./support/hostile-payloads.ts";
 import { describeInBrowser, openBrowser } from "./support/open-browser.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startConsoleGround } from "./support/start-console-ground.ts";
 import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
 

@@ -4,7 +4,7 @@ import { ADMIN_ENDPOINTS, grantsScope } from "@svc/contracts";
 import type { AdminOperation, Endpoint, OperatorRole, RequiredScope, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
@@ -12,7 +12,6 @@ import { consoleClientOf, cookieOf, signInToConsole } from "./support/create-con
 import type { ConsoleClient } from "./support/create-console-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { hashCheaply } from "./support/hash-cheaply.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { readTestSettings, waitFor } from "@svc/testing";
+import { readTestSettings, waitFor, queryDatabase } from "@svc/testing";
 import type { CompositionProcess } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { holdTable } from "./support/hold-table.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

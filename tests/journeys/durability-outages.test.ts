@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { readTestSettings, waitFor } from "@svc/testing";
+import { readTestSettings, waitFor, queryDatabase } from "@svc/testing";
 import { Client } from "pg";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
@@ -9,7 +9,6 @@ import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdTable } from "./support/hold-table.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startPrivateGround } from "./support/start-private-ground.ts";
 import type { PrivateGround } from "./support/start-private-ground.ts";
 import { startProduct } from "./support/start-product.ts";

@@ -3,14 +3,13 @@ import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import type { CompositionProcess } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { holdTable } from "./support/hold-table.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

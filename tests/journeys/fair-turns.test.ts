@@ -3,10 +3,9 @@ import type { Channel } from "@svc/contracts";
 import { openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Project } from "@svc/store";
-import { createTestDatabase, createTestQueueBackend, testLog, waitFor } from "@svc/testing";
+import { createTestDatabase, createTestQueueBackend, testLog, waitFor, queryDatabase } from "@svc/testing";
 import { acceptMessage } from "../../packages/channel-manager/src/index.ts";
 import { addProject } from "./support/add-project.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

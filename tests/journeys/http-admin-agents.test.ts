@@ -3,7 +3,7 @@ import { issueKey } from "@svc/auth";
 import { AGENT_LIMITS, agentResultSchema, agentSchema } from "@svc/contracts";
 import type { Agent, AgentResult, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
-import { startFakeModel, waitFor } from "@svc/testing";
+import { startFakeModel, waitFor, queryDatabase } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
@@ -12,7 +12,6 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, cursorOf, documentOf } from "./support/create-kb-client.ts";
 import type { KbClient } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -5,7 +5,7 @@ import { ADMIN_ENDPOINTS, auditCheckSchema, auditItemSchema } from "@svc/contrac
 import type { AuditCheckItem, AuditItem, Endpoint, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import consoleTexts from "../../apps/console/web/src/i18n/en.json" with { type: "json" };
 import { keyOf } from "./support/admin-body.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -13,7 +13,6 @@ import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { cursorOf } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -3,6 +3,7 @@ import { issueKey } from "@svc/auth";
 import { HOOK_LIMITS, HOOK_PRESETS, hookItemSchema, hookPresetSchema, hookTestResultSchema } from "@svc/contracts";
 import type { HookItem, HookTestResult, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
+import { queryDatabase } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -10,7 +11,6 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { createHookClient, hookSample } from "./support/create-hook-client.ts";
 import type { HookClient } from "./support/create-hook-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -3,13 +3,13 @@ import { issueKey, verifyPassword } from "@svc/auth";
 import { operatorSchema } from "@svc/contracts";
 import type { Operator } from "@svc/contracts";
 import { newId } from "@svc/store";
+import { queryDatabase } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -13,7 +13,7 @@ import type {
 } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
 import type { NewAgent, Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
@@ -24,7 +24,6 @@ import { createKbClient, cursorOf, documentOf } from "./support/create-kb-client
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { NAUGHTY_STRINGS } from "./support/naughty-strings.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

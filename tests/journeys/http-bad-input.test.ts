@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { LIMITS } from "@svc/contracts";
 import fc from "fast-check";
+import { queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { apiAnswer } from "./support/api-answer.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -11,7 +12,6 @@ import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { sendRaw } from "./support/send-raw.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
@@ -138,7 +138,7 @@ describe("400 names the field:", () => {
   });
 
   test("mode webhook without a webhookUrl", async () => {
-    expectProblem(await post({ text: "hi", mode: "webhook" }), "invalid_request");
+    expectProblem(await post({ text: "hi", mode: "webhook" }), "invalid_request", ["/webhookUrl"]);
   });
 
   test("timeoutMs 1e309", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ReplyItem } from "@svc/contracts";
 import type { Project } from "@svc/store";
-import { randomFrom, startCuttingProxy, waitFor } from "@svc/testing";
+import { randomFrom, startCuttingProxy, waitFor, queryDatabase } from "@svc/testing";
 import type { CuttingProxy } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -10,7 +10,6 @@ import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { openRawCall } from "./support/open-raw-call.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { sendRaw } from "./support/send-raw.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";

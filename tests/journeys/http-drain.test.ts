@@ -3,7 +3,7 @@ import { issueKey } from "@svc/auth";
 import type { ReplyItem } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { startWebhookReceiver, waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
@@ -12,7 +12,6 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { openRawCall } from "./support/open-raw-call.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import type { Project } from "@svc/store";
-import { migrateTestDatabase, readTestSettings, startPostgres, startRedis, waitFor } from "@svc/testing";
+import { migrateTestDatabase, readTestSettings, startPostgres, startRedis, waitFor, queryDatabase } from "@svc/testing";
 import type { PrivatePostgres, PrivateRedis } from "@svc/testing";
 import { Client } from "pg";
 import { addProject } from "./support/add-project.ts";
@@ -11,7 +11,6 @@ import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdChat } from "./support/hold-chat.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

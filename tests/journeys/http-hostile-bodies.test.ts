@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -7,7 +8,6 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { expectDecent } from "./support/expect-decent.ts";
 import { expectHealthy } from "./support/expect-healthy.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -10,7 +10,6 @@ import { expectHealthy } from "./support/expect-healthy.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { exchangeRaw, openRawConnection } from "./support/open-raw-connection.ts";
 import type { RawConnection } from "./support/open-raw-connection.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -9,7 +10,6 @@ import { expectHealthy } from "./support/expect-healthy.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { NAUGHTY_STRINGS } from "./support/naughty-strings.ts";
 import { exchangeRaw } from "./support/open-raw-connection.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -4,7 +4,7 @@ import { issueKey } from "@svc/auth";
 import type { Scope } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { startWebhookReceiver, waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -14,7 +14,6 @@ import type { ApiClient, ClientOptions } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { openRawCall } from "./support/open-raw-call.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { sendRaw } from "./support/send-raw.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
@@ -260,10 +259,14 @@ describe("a key that was used before", () => {
     expect(await countMessages(text)).toBe(3);
   });
 
-  test("more than 24 hours ago is a new key", async () => {
+  test("is stored for 24 hours, and a new key afterwards", async () => {
     const [key, text] = [randomUUID(), newText()];
-    await send(key, { text, mode: "async" });
-    await sql("UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 minute' WHERE key = $1", [key]);
+    const age = (interval: string) =>
+      sql("UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key = $1", [key, interval]);
+    const first = await send(key, { text, mode: "async" });
+    await age("23 hours 59 minutes");
+    expectReplayed(await send(key, { text, mode: "async" }), first);
+    await age("24 hours 1 minute");
     const again = await send(key, { text: `${text} anew`, mode: "async" });
     expect([again.status, isReplayed(again)]).toEqual([202, null]);
     expectReplayed(await send(key, { text: `${text} anew`, mode: "async" }), again);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { issueKey } from "@svc/auth";
 import { documentItemSchema, importItemSchema } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { makePdf } from "../packages/knowledge/make-pdf.ts";
 import {
   createKbClient,
@@ -22,7 +22,6 @@ import type { KbClient } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdKb } from "./support/hold-kb.ts";
 import { openRawConnection } from "./support/open-raw-connection.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import type { CompositionProcess } from "@svc/testing";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import type { KbClient } from "./support/create-kb-client.ts";
 import { holdKb } from "./support/hold-kb.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -3,12 +3,11 @@ import { issueKey } from "@svc/auth";
 import { documentItemSchema, kbHitSchema, kbItemSchema } from "@svc/contracts";
 import type { Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { createKbClient, cursorOf, documentOf, kbOf, kbsOf } from "./support/create-kb-client.ts";
 import type { KbClient } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -23,7 +23,7 @@ import type {
 import { proposeFromEdit } from "@svc/operations";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { testLog, waitFor } from "@svc/testing";
+import { testLog, waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
@@ -33,7 +33,6 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import type { KbClient } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

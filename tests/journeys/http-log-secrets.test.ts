@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
-import { startWebhookReceiver, waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { keyOf } from "./support/admin-body.ts";
@@ -10,7 +10,6 @@ import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { exchangeRaw } from "./support/open-raw-connection.ts";
 import { plantPoison } from "./support/plant-poison.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startPrivateGround } from "./support/start-private-ground.ts";
 import type { PrivateGround } from "./support/start-private-ground.ts";
 import { startProduct } from "./support/start-product.ts";

@@ -2,14 +2,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { issueKey } from "@svc/auth";
 import type { Model, ModelList, Scope } from "@svc/contracts";
 import { DEFAULT_PROJECT } from "@svc/store";
-import { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama, startWebhookReceiver, waitFor } from "@svc/testing";
+import {
+  DISK_FULL,
+  UNKNOWN_MODEL,
+  linesOfPull,
+  startFakeOllama,
+  startWebhookReceiver,
+  waitFor,
+  queryDatabase,
+} from "@svc/testing";
 import type { FakeOllama, WebhookReceiver } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { closeEvents, openEvents } from "./support/open-events.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

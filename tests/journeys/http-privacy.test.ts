@@ -4,7 +4,7 @@ import { erasureReceiptSchema, privacyExportSchema, visitorChatId } from "@svc/c
 import type { CustomerItem, ErasureReceipt, PrivacyExport } from "@svc/contracts";
 import { TICKET_ROWS } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { countRedisKeysWith, createTestDatabase, createTestQueueBackend, waitFor } from "@svc/testing";
+import { countRedisKeysWith, createTestDatabase, createTestQueueBackend, waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
@@ -17,7 +17,6 @@ import { expectProblem } from "./support/expect-problem.ts";
 import { findInDatabase } from "./support/find-in-database.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { plantCanary } from "./support/plant-canary.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

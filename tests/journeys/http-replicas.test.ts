@@ -9,6 +9,7 @@ import {
   readTestSettings,
   startWebhookReceiver,
   waitFor,
+  queryDatabase,
 } from "@svc/testing";
 import type { CompositionProcess, WebhookReceiver } from "@svc/testing";
 import { Client } from "pg";
@@ -20,7 +21,6 @@ import type { ApiClient, ClientOptions } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { holdTable } from "./support/hold-table.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startDeafRelay } from "./support/start-deaf-relay.ts";
 import type { DeafRelay } from "./support/start-deaf-relay.ts";
 import { startProduct } from "./support/start-product.ts";

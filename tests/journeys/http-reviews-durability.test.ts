@@ -7,7 +7,7 @@ import { reviewTicket } from "@svc/operations";
 import { QueueDownError } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Project } from "@svc/store";
-import { startWebhookReceiver, testLog, waitFor } from "@svc/testing";
+import { startWebhookReceiver, testLog, waitFor, queryDatabase } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
@@ -20,7 +20,6 @@ import { expectProblem } from "./support/expect-problem.ts";
 import { callbackOf } from "./support/expect-signed.ts";
 import { holdTable } from "./support/hold-table.ts";
 import { plantPoison } from "./support/plant-poison.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -239,7 +238,7 @@ describe("a message that could not be processed", () => {
     await untilFailed(chats.map(({ ticketId }) => ticketId));
     for (const { ticketId, sent } of chats) {
       const { stage, version, draft } = await reviews.read(ticketId);
-      expect([stage, draft?.covers]).toEqual(["review", [messageIdOf(sent)]]);
+      expect([stage, draft?.covers, draft?.isStale]).toEqual(["review", [messageIdOf(sent)], true]);
       expectProblem(await reviews.decide(ticketId, "approve", { ifMatch: version }), "version_conflict");
     }
 

@@ -5,7 +5,7 @@ import { REVIEW_ACTIONS, ticketItemSchema } from "@svc/contracts";
 import type { CallbackType, OperatorFile, ReviewAction, TicketDetail } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { startWebhookReceiver, waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
@@ -17,7 +17,6 @@ import type { HeldChat, ReviewClient } from "./support/create-review-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { callbackOf, expectSigned } from "./support/expect-signed.ts";
 import { holdChat } from "./support/hold-chat.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -325,6 +324,7 @@ test("a draft for several waiting messages answers each of their questions", asy
   expect(joined?.covers).toEqual([sent, second].map(messageIdOf));
   expect(joined?.text.startsWith(`${first}\n\n`)).toBe(true);
   expect(joined?.text.slice(first.length)).toMatch(/forty crowns/);
+  expect(joined?.sources.map(({ quote }) => quote).join(" ")).toMatch(/nine.*forty crowns/s);
 
   // So does the draft after regenerating it again.
   const answer = await client.decide(ticketId, "regenerate");

@@ -4,7 +4,7 @@ import { ENDPOINTS, SCOPE_ACTIONS, SCOPE_RESOURCES } from "@svc/contracts";
 import type { Endpoint, Operation, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { startFakeOllama } from "@svc/testing";
+import { startFakeOllama, queryDatabase } from "@svc/testing";
 import type { FakeOllama } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -19,7 +19,6 @@ import type { EndpointRow } from "./support/endpoint-rows.ts";
 import { TARGETS, TARGET_MODEL } from "./support/endpoint-targets.ts";
 import type { TargetIds } from "./support/endpoint-targets.ts";
 import { expectProblem } from "./support/expect-problem.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

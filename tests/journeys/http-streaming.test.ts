@@ -5,7 +5,7 @@ import { createClient } from "@svc/client";
 import type { ReplyDelta } from "@svc/client";
 import { addDocument, ensureKb } from "@svc/knowledge";
 import type { Project } from "@svc/store";
-import { startCuttingProxy, startFakeModel, testLog, waitFor } from "@svc/testing";
+import { startCuttingProxy, startFakeModel, testLog, waitFor, queryDatabase } from "@svc/testing";
 import type { CuttingProxy, FakeModel } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -13,7 +13,6 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { closeEvents, joinDeltas, openEvents } from "./support/open-events.ts";
 import type { EventReader } from "./support/open-events.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

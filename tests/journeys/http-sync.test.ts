@@ -4,7 +4,7 @@ import type { ReplyItem } from "@svc/contracts";
 import { addDocument, ensureKb } from "@svc/knowledge";
 import type { Project } from "@svc/store";
 import { ticketIdOf } from "@svc/store";
-import { testLog, waitFor } from "@svc/testing";
+import { testLog, waitFor, queryDatabase } from "@svc/testing";
 import { Client } from "pg";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
@@ -12,7 +12,6 @@ import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { openRawCall } from "./support/open-raw-call.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { startWebhookReceiver, waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { ReceivedRequest, WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callbackView } from "./support/callback-view.ts";
@@ -11,7 +11,6 @@ import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { callbackOf } from "./support/expect-signed.ts";
 import { holdChat } from "./support/hold-chat.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -6,7 +6,7 @@ import { QueueDownError } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { startWebhookReceiver, testLog, waitFor } from "@svc/testing";
+import { startWebhookReceiver, testLog, waitFor, queryDatabase } from "@svc/testing";
 import type { ReceivedRequest, WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -14,11 +14,9 @@ import { callApi } from "./support/call-api.ts";
 import { callbackView } from "./support/callback-view.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
-import { expectProblem } from "./support/expect-problem.ts";
 import { callbackOf, expectSigned } from "./support/expect-signed.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { plantPoison } from "./support/plant-poison.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -92,27 +90,6 @@ describe("the response to a webhook message", () => {
       expect(callbackOf(await receiver.next())).toMatchObject({ deliveryId: deliveryIdOf(answer) });
     },
   );
-
-  test("is 400 for mode webhook without a webhookUrl, with the error at /webhookUrl", async () => {
-    expectProblem(await api.send("fixed", { text: "hello", mode: "webhook" }), "invalid_request", ["/webhookUrl"]);
-  });
-
-  test("is the same for every retry under one Idempotency-Key, with one callback", async () => {
-    const options = { headers: { "Idempotency-Key": randomUUID() } };
-    const json = { text: "hello", chatId: randomUUID(), webhookUrl: receiver.url() };
-    const [first, ...repeats] = [
-      await api.send("fixed", json, options),
-      await api.send("fixed", json, options),
-      await api.send("fixed", json, { ...options, replica: 1 }),
-    ];
-    for (const repeat of repeats) {
-      expect(repeat.body).toEqual(first.body);
-      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
-    }
-    await callbackView(product, fixed.id).untilIn(deliveryIdOf(first), "delivered");
-    expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery"])).toEqual([deliveryIdOf(first)]);
-    expect(await callbackView(product, fixed.id).listIn(first.body.ticketId ?? "")).toHaveLength(1);
-  });
 });
 
 describe("the callback of an answered message", () => {

@@ -10,10 +10,10 @@ import {
   startPgBouncer,
   startWebhookReceiver,
   waitFor,
+  queryDatabase,
 } from "@svc/testing";
 import type { InstalledPostgres, WebhookReceiver } from "@svc/testing";
 import { createApiClient } from "./support/create-api-client.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { randomFrom, waitFor } from "@svc/testing";
-import { queryDatabase } from "./support/query-database.ts";
+import { randomFrom, waitFor, queryDatabase } from "@svc/testing";
 import { startMessenger } from "./support/start-messenger.ts";
 import type { MessengerProduct } from "./support/start-messenger.ts";
 import { startPrivateGround } from "./support/start-private-ground.ts";

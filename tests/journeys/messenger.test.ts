@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { readTestSettings, repositoryPath, waitFor } from "@svc/testing";
+import { readTestSettings, repositoryPath, waitFor, queryDatabase } from "@svc/testing";
 import type { BotApiFailure, FakeBot } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import type { ReviewClient } from "./support/create-review-client.ts";
 import { plantMessagePoison } from "./support/plant-poison.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { startMessenger } from "./support/start-messenger.ts";
 import type { MessengerProduct } from "./support/start-messenger.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import type { AgentResult, TicketDetail } from "@svc/contracts";
 import { addDocument, ensureKb } from "@svc/knowledge";
 import type { Project } from "@svc/store";
-import { startFakeModel, testLog, waitFor } from "@svc/testing";
+import { startFakeModel, testLog, waitFor, queryDatabase } from "@svc/testing";
 import type { FakeModel, ModelScript } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -12,7 +12,6 @@ import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import type { ReviewClient } from "./support/create-review-client.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

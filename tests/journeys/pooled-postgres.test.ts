@@ -9,12 +9,12 @@ import {
   startWebhookReceiver,
   testLog,
   waitFor,
+  queryDatabase,
 } from "@svc/testing";
 import type { TestDatabase, WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { SECRET_KEY, startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
-import { createTestDatabase, findRedisServer, startWebhookReceiver, waitFor } from "@svc/testing";
+import { createTestDatabase, findRedisServer, startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { OTHER, createVisitorLines, say } from "./support/create-visitor-lines.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startCluster, startSentinels, startTlsRedis } from "./support/start-redis-servers.ts";
 import type { RedisServers } from "./support/start-redis-servers.ts";
 import { startWidget } from "./support/start-widget.ts";

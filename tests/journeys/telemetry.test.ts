@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { METRICS } from "@svc/telemetry";
-import { startWebhookReceiver, waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor, queryDatabase } from "@svc/testing";
 import type { CompositionProcess, WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { spansOf, waitForTrace } from "./support/span-reader.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";

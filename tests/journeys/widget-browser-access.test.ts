@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { chooseFiles } from "./support/choose-files.ts";
@@ -7,7 +7,6 @@ import { findBarriers } from "./support/find-barriers.ts";
 import { describeInBrowser, keepPicture } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
 import type { WidgetOnPage } from "./support/open-widget.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 

@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { repositoryPath } from "@svc/testing";
+import { repositoryPath, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { DISGUISED_TEXTS, HOSTILE_HTML, HOSTILE_MARKDOWN } from "./support/hostile-payloads.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import type { VisitorBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
 import type { WidgetOnPage } from "./support/open-widget.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import type { HostPage } from "./support/start-host-site.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";

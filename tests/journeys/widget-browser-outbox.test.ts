@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { randomFrom, waitFor } from "@svc/testing";
+import { randomFrom, waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
 import type { WidgetOnPage } from "./support/open-widget.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";

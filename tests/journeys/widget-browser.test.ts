@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ProjectId } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import ExcelJS from "exceljs";
 import { callApi } from "./support/call-api.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";

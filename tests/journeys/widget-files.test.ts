@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { startS3Server, waitFor } from "@svc/testing";
+import { startS3Server, waitFor, queryDatabase } from "@svc/testing";
 import type { S3Server } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { startWidget } from "./support/start-widget.ts";
 import type { WidgetProduct } from "./support/start-widget.ts";

@@ -4,10 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { hashAddress, makeUnsubscribeToken } from "../../packages/channel-manager/src/index.ts";
 import { visitorChatId, widgetConfigAnswerSchema } from "@svc/contracts";
 import type { TicketDetail } from "@svc/contracts";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { WIDGET_KEY, startWidget } from "./support/start-widget.ts";
 import type { WidgetProduct } from "./support/start-widget.ts";
 

@@ -2,11 +2,10 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { visitorChatId } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
 import { createVisitorLines, errorsOf, say } from "./support/create-visitor-lines.ts";
 import { findInDatabase } from "./support/find-in-database.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startWidget } from "./support/start-widget.ts";
 import type { WidgetProduct } from "./support/start-widget.ts";
 

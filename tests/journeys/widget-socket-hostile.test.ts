@@ -4,7 +4,7 @@ import { visitorChatId } from "@svc/contracts";
 import type { ServerFrame } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { WebSocket } from "ws";
 import {
   OTHER,
@@ -16,7 +16,6 @@ import {
   say,
 } from "./support/create-visitor-lines.ts";
 import type { LineOptions } from "./support/create-visitor-lines.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { WIDGET_KEY, startWidget } from "./support/start-widget.ts";
 import type { WidgetProduct } from "./support/start-widget.ts";
 

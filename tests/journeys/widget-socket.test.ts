@@ -3,11 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { visitorChatId } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { startSilencingProxy, waitFor } from "@svc/testing";
+import { startSilencingProxy, waitFor, queryDatabase } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
 import { OTHER, QUESTION, createVisitorLines, lastOf, positionsOf, say } from "./support/create-visitor-lines.ts";
 import { holdChat } from "./support/hold-chat.ts";
-import { queryDatabase } from "./support/query-database.ts";
 import { startWidget } from "./support/start-widget.ts";
 import type { WidgetProduct } from "./support/start-widget.ts";
 

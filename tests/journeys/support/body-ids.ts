@@ -1,8 +1,7 @@
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { callApi } from "./call-api.ts";
 import { TARGETS } from "./endpoint-targets.ts";
-import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
 /** Ids of objects of one project that bodies can refer to. */

@@ -1,7 +1,6 @@
 import type { DeliveryItem, DeliveryState } from "@svc/contracts";
 import type { ProjectId } from "@svc/store";
-import { waitFor } from "@svc/testing";
-import { queryDatabase } from "./query-database.ts";
+import { waitFor, queryDatabase } from "@svc/testing";
 import type { Product } from "./start-product.ts";
 
 /** The callbacks of one project, as its operators see them, with means to skip the delays between attempts. */

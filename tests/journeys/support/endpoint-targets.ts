@@ -2,9 +2,8 @@ import { markOfTool } from "@svc/agents";
 import { issueKey } from "@svc/auth";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { waitFor, queryDatabase } from "@svc/testing";
 import { callApi } from "./call-api.ts";
-import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
 /** Path parameters by name, and ids of related objects. */

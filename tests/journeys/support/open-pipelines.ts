@@ -4,10 +4,9 @@ import { pipelineService } from "@svc/pipeline";
 import { closeResources, loadConfig, openResources } from "@svc/runtime";
 import { newId } from "@svc/store";
 import type { NewAgent, ProjectId } from "@svc/store";
-import { createTestDatabase, createTestQueueBackend, testLog } from "@svc/testing";
+import { createTestDatabase, createTestQueueBackend, testLog, queryDatabase } from "@svc/testing";
 import type { AcceptedMessage } from "@svc/contracts";
 import { addProject } from "./add-project.ts";
-import { queryDatabase } from "./query-database.ts";
 
 /** A reply as stored in the database. */
 export interface ReplyRow {

@@ -1,12 +1,11 @@
 import { issueKey } from "@svc/auth";
 import { newId, ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { freePort, waitFor } from "@svc/testing";
+import { freePort, waitFor, queryDatabase } from "@svc/testing";
 import { addProject } from "./add-project.ts";
 import { callApi } from "./call-api.ts";
 import type { ApiRequest } from "./call-api.ts";
 import { createReviewClient } from "./create-review-client.ts";
-import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
 /** A person whose name is in every kind of row that contains data of a conversation. */

@@ -1,4 +1,4 @@
-import { queryDatabase } from "./query-database.ts";
+import { queryDatabase } from "@svc/testing";
 
 /** An error that was planted in a database. */
 export interface Poison {

@@ -1,4 +1,4 @@
-import { queryDatabase } from "./query-database.ts";
+import { queryDatabase } from "@svc/testing";
 
 /** Stored data of a conversation, in order. */
 export interface Ledger {

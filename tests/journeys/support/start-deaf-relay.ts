@@ -2,7 +2,7 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { holdResource } from "@svc/testing";
 
-/** A relay to a server that forwards requests and can drop responses. */
+/** A relay to a server that forwards requests and can drop responses or hold them back. */
 export interface DeafRelay {
   /** The server's URL, through the relay. */
   readonly url: string;
@@ -10,6 +10,10 @@ export interface DeafRelay {
   swallowAnswers(): void;
   /** Drops every response of the server from the next request that contains this prepared statement. */
   swallowAnswersFrom(statement: string): void;
+  /** From now on holds back every response of the server, while the connections stay open. */
+  hold(): void;
+  /** Sends what was held back, and everything after it. */
+  release(): void;
   /** Drops every connection, and every new one until `comeBack`. */
   goAway(): void;
   /** New connections work again. */
@@ -21,6 +25,8 @@ export interface DeafRelay {
 export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
+  const upstreams = new Set<Socket>();
+  let isHeld = false;
   let isDeaf = false;
   let deafFrom: string | null = null;
   let isAway = false;
@@ -30,6 +36,7 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
       return;
     }
     const upstream = connect({ host: target.hostname, port: Number(target.port) });
+    upstreams.add(upstream);
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
@@ -38,6 +45,7 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
       one.on("error", () => other.destroy());
       one.on("close", () => {
         sockets.delete(one);
+        upstreams.delete(one);
         other.destroy();
       });
     }
@@ -48,6 +56,7 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
     upstream.on("data", (chunk) => {
       if (!isDeaf) client.write(chunk);
     });
+    if (isHeld) upstream.pause();
   });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -74,6 +83,14 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
     },
     swallowAnswersFrom(statement) {
       deafFrom = statement;
+    },
+    hold() {
+      isHeld = true;
+      for (const upstream of upstreams) upstream.pause();
+    },
+    release() {
+      isHeld = false;
+      for (const upstream of upstreams) upstream.resume();
     },
     goAway,
     comeBack() {

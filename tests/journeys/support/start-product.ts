@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
-import { createTestDatabase, createTestQueueBackend, startComposition, testLog } from "@svc/testing";
+import { createTestDatabase, createTestQueueBackend, startComposition, testLog, queryDatabase } from "@svc/testing";
 import type { Composition, CompositionName, DatabaseStart, FurtherApp } from "@svc/testing";
-import { queryDatabase } from "./query-database.ts";
 
 /** The product as real processes on a separate database, in the composition and with the queues of this run. */
 export interface Product {

@@ -7,7 +7,7 @@ import { openTestQueues } from "./open-test-queues.ts";
 import type { TestQueues } from "./open-test-queues.ts";
 import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
 import type { PrivateBackend } from "./start-private-backend.ts";
-import { startRelay } from "./start-relay.ts";
+import { startDeafRelay } from "../../journeys/support/start-deaf-relay.ts";
 
 const isOnPostgres = readTestSettings().queueBackend === "postgres";
 const MINUTE: CountLimit = { limit: 5, windowSeconds: 60 };
@@ -178,7 +178,7 @@ describe("an unresponsive server", () => {
     const { log, lines } = collectLog();
     const database = await createTestDatabase();
     const backend = await createTestQueueBackend();
-    const relay = await startRelay(backend.redisUrl ?? database.url);
+    const relay = await startDeafRelay(backend.redisUrl ?? database.url);
     const open = (url: string) =>
       openQueues({
         databaseUrl: isOnPostgres ? url : database.url,

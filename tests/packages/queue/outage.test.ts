@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { QueueDownError, announceWork, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { readTestSettings, startRedis, startSilencingProxy, testLog, waitFor } from "@svc/testing";
-import { queryDatabase } from "../../journeys/support/query-database.ts";
+import { readTestSettings, startRedis, startSilencingProxy, testLog, waitFor, queryDatabase } from "@svc/testing";
 import { incomingJob, openTestQueues } from "./open-test-queues.ts";
 import { NO_DATABASE, canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
 import type { PrivateBackend } from "./start-private-backend.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { newId, openStore } from "@svc/store";
-import { migrateTestDatabase, startPostgres, testLog, waitFor } from "@svc/testing";
-import { queryDatabase } from "../../journeys/support/query-database.ts";
+import { migrateTestDatabase, startPostgres, testLog, waitFor, queryDatabase } from "@svc/testing";
 import { LIMITS, SECRET_KEY, exchange, newMessage, textsOf } from "./open-test-store.ts";
 
 test("after a start of the database all processes get time to reconnect, however long the outage was", async () => {

@@ -35,7 +35,7 @@ export interface ChosenAnswer {
   routing: number;
   /** Words of the question as written there that the passage has neither in any form nor as a synonym, rarest first. */
   missing: readonly string[];
-  /** Whether one of these words names the topic and other documents have it: "tandem", of hours of a shop. */
+  /** Whether one of these words names the topic and other documents have it ("tandem"). A row must have any telling word. */
   missesTopic: boolean;
   /** Another passage that gives other figures for the same, unless the question tells the two apart. */
   otherwise: Passage | null;

@@ -366,7 +366,7 @@ interface KindText {
 
 /** Returns whether a text holds something of the kind. */
 export function containsKind(kind: AnswerKind, held: KindText): boolean {
-  // Any figure may be a price; `mayAnswer` is stricter.
+  // A text that only mentions the price has none; `mayAnswer` accepts such words, since a table may have bare figures.
   return SIGNS[kind]?.test(held.text) === true || containsWordOf(kind === "price" ? "money" : kind, held);
 }
 

@@ -145,11 +145,10 @@ FROM (
 {{grouping}};
 
 -- name: times
--- Times to the first reply of tickets that were created in the span, and to that of a person from the first message that
--- waited for one, and to the resolution of tickets that were
--- resolved in it. Business time is passed as its periods: their starts, their lengths, and the business time before
--- each, in milliseconds. The business time of a wait is the total at its end minus the total at its start, each found
--- by binary search.
+-- Times to the first reply of tickets that were created in the span, to that of a person from the first message that
+-- waited for one, and to the resolution of tickets that were resolved in it. Business time is passed as its periods:
+-- their starts, their lengths, and the business time before each, in milliseconds. The business time of a wait is the
+-- total at its end minus the total at its start, each found by binary search.
 WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS (
   SELECT 'firstReply' AS fact, l.channel_id, l.agent_id,
     CASE WHEN p.first_at <= t.first_reply_at THEN p.first_actor END AS operator,

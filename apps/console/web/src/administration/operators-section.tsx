@@ -178,7 +178,7 @@ function OperatorRow({ item, actions }: { item: Operator; actions: RowActions })
       <IconButton icon={Pencil} label={t("operators.change", { name })} onClick={() => actions.change(item)} />
       <Menu trigger={<IconButton icon={EllipsisVertical} label={t("operators.more", { name })} />}>
         <MenuItem icon={Link2} isDisabled={isDisabled} onSelect={() => actions.makeLink(item)}>
-          {t("operators.link")}
+          {t(hasPassword ? "operators.link" : "operators.invite")}
         </MenuItem>
         <MenuSeparator />
         <MenuItem
@@ -281,14 +281,15 @@ function OperatorDialogs({
     );
   }
   const isLink = open.kind === "link";
+  const { hasPassword } = open.item;
   return (
     <ConfirmDialog
-      title={t(isLink ? "operators.linkFor" : "operators.delete", { name })}
+      title={t(isLink ? (hasPassword ? "operators.linkFor" : "operators.inviteFor") : "operators.delete", { name })}
       action={t(isLink ? "operators.linkNow" : "operators.deleteNow")}
       onConfirm={() => (isLink ? makeLink(open.item) : remove(open.item))}
       onClose={close}
     >
-      {t(isLink ? "operators.linkText" : "operators.deleteText")}
+      {t(isLink ? (hasPassword ? "operators.linkText" : "operators.inviteText") : "operators.deleteText")}
     </ConfirmDialog>
   );
 }

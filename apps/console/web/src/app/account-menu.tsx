@@ -2,6 +2,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { Bell, BellOff, Compass, KeyRound, LogOut, Mail, MonitorX, PenLine } from "lucide-react";
 import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
+import { SECTIONS } from "../administration/sections.ts";
+import type { AdministrationSection } from "../administration/sections.ts";
 import { changeDuty, findPushSubscription, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import { canUseGuide } from "../first-run/first-run-state.ts";
@@ -27,24 +29,27 @@ function useGoToProject(): (name: string) => void {
   return (name) => void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
 }
 
-/** Adds commands for switching to other projects, and one that leads to the business hours of projects. */
+/** Adds commands for switching to other projects, and for each part of the administration that the operator may see. */
 export function useProjectCommands({ projects, project }: Projects): void {
   const { t } = useTexts();
   const goTo = useGoToProject();
   const navigate = useNavigate();
   const mayDo = useRights();
   const others = projects.filter((name) => name !== project);
+  const openSection = (section: AdministrationSection["id"]) =>
+    void navigate({ to: "/$project/administration/$section", params: { project, section } });
   useCommands("go", [
     ...others.map((name) => ({
       id: `project-${name}`,
       title: t("command.project", { project: name }),
       run: () => goTo(name),
     })),
-    mayDo("admin:*") && {
-      id: "business-hours",
-      title: t("command.hours"),
-      run: () => void navigate({ to: "/$project/administration/$section", params: { project, section: "projects" } }),
-    },
+    ...SECTIONS.filter(({ scope }) => mayDo(scope)).map(({ id, title }) => ({
+      id: `section-${id}`,
+      title: t("command.goTo", { page: t(title) }),
+      run: () => openSection(id),
+    })),
+    mayDo("admin:*") && { id: "business-hours", title: t("command.hours"), run: () => openSection("projects") },
   ]);
 }
 
@@ -151,18 +156,20 @@ export function AccountMenu({
     if (permission === "granted") choose({ hasNotifications: true });
     else toasts.show({ kind: "error", text: t("notify.refused") });
   }
-  const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
   const isLed = canUseGuide(session, project);
   const startGuide = () => void navigate({ to: "/$project/start", params: { project } });
   useCommands("go", [isLed && { id: "first-run", title: t("firstRun.title"), run: startGuide }]);
-  const themeTitle = t("command.theme", { theme: t(`theme.${nextTheme}`) });
   useCommands("general", [
     {
       id: "duty",
       title: t(operator.onDuty ? "command.offDuty" : "command.onDuty"),
       run: () => void setDuty(!operator.onDuty),
     },
-    { id: "theme", title: themeTitle, run: () => choose({ theme: nextTheme }) },
+    ...THEMES.filter((other) => other !== theme).map((other) => ({
+      id: `theme-${other}`,
+      title: t("command.theme", { theme: t(`theme.${other}`) }),
+      run: () => choose({ theme: other }),
+    })),
     { id: "sign-out", title: t("account.signOut"), run: () => void leave("/session") },
   ]);
 

@@ -1,1 +1,0 @@
-export { queryDatabase } from "@svc/testing";
