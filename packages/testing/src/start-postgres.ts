@@ -1,4 +1,4 @@
-import { chmod, writeFile, appendFile, chown, readdir } from "node:fs/promises";
+import { chmod, writeFile, appendFile, chown, readFile, readdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { findDataParent, freePort, makeTemporaryFolder, spawnChild } from "./child-process.ts";
 import { holdResource } from "./held-resources.ts";
@@ -126,9 +126,14 @@ export async function startPostgres(
       return server.pid;
     },
     async kill(signal = "SIGKILL") {
+      const backends = await childrenOf(server.pid);
       process.kill(server.pid, signal);
       // The embedded server is supervised and would be restarted immediately.
       await server.stop();
+      // Backends respond until they notice that their server has been killed.
+      await waitFor(async () => (await Promise.all(backends.map(hasEnded))).every(Boolean), {
+        what: "the backends to end",
+      });
       isDown = true;
     },
     async start() {
@@ -141,6 +146,25 @@ export async function startPostgres(
       release();
     },
   };
+}
+
+/** Returns the processes that a process has started; none where the system does not say. */
+async function childrenOf(pid: number): Promise<string[]> {
+  const list = await textOf(`/proc/${pid}/task/${pid}/children`);
+  return (list ?? "").split(" ").filter((child) => child !== "");
+}
+
+/** Returns whether a process has ended; nobody may have asked for its exit code yet. */
+const hasEnded = async (pid: string) => / Z /.test((await textOf(`/proc/${pid}/stat`)) ?? " Z ");
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    // ESRCH: the process ended while its file was read.
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ESRCH") return null;
+    throw error;
+  }
 }
 
 const run = promisify(execFile);
