@@ -175,7 +175,7 @@ const broken = [];
  * Runs jest with a queue backend and a composition; `only` restricts it to some folders, `but` excludes some. Stores the
  * results. Returns the files that failed, for `repeatFailed`.
  */
-async function runJest({ name, backend, composition, postgresBinDir, only = [], but = [], workers }) {
+async function runJest({ name, backend, composition, postgresBinDir, only = [], but = [], workers, worker }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
   const what = `${name === undefined ? "" : `${name} tests, `}${backend} backend, ${composition} composition, ${database}`;
   say(`tests on the ${what}`);
@@ -184,6 +184,7 @@ async function runJest({ name, backend, composition, postgresBinDir, only = [], 
     TEST_COMPOSITION: composition,
     ...(postgresBinDir === undefined ? {} : { TEST_POSTGRES_BIN_DIR: postgresBinDir }),
     ...(isSoak ? { SVC_SOAK: "1" } : {}),
+    ...(worker === undefined ? {} : { TEST_WORKER: String(worker) }),
   };
   const output = join(results, `${name ?? `${backend}-${composition}`}.json`);
   const ignored = but.flatMap((path) => ["--testPathIgnorePatterns", path]);
@@ -331,6 +332,8 @@ const ON_REDIS = {
   composition: "separate",
   only: [...QUEUED, ...BETWEEN_PROCESSES],
   workers: 1,
+  // It runs beside the workers 1 to 3 of another jest, and chooses from other ports than they do.
+  worker: 4,
 };
 
 if (asked.length > 0) {

@@ -548,6 +548,7 @@ describeInBrowser("a day of operators", () => {
       const { ticketId } = await ask("Do you ship to Iceland?");
       const visitor = await ground.enter(open, fay);
       const page = await visitor.openPath("/shop/administration/tags");
+      await page.getByRole("link", { name: "Canned replies" }).waitFor();
       await page.keyboard.press("Control+k");
       await page.getByPlaceholder("Type a command, or search tickets and customers…").waitFor();
       await page.keyboard.type("canned");

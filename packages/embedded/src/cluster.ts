@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { EmbeddedPostgresError, nullIfMissing, runTool } from "./run-tool.ts";
 import type { PostgresAccount } from "./run-tool.ts";
@@ -62,8 +64,28 @@ export function connectionUrl(dataDir: string, password: string, port: number, d
   return hasSocket ? `${url}?host=${encodeURIComponent(folder)}` : url;
 }
 
-/** Port and size of a server; all other settings have one good value for a local database. */
-type ServerOptions = { port: number; maxConnections: number; settings: Readonly<Record<string, string>> };
+/** Returns whether a folder can have a Unix socket; some file systems cannot, such as those shared with another machine. */
+export async function canHaveSocket(folder: string): Promise<boolean> {
+  if (process.platform === "win32") return false;
+  const server = createServer();
+  try {
+    await once(server.listen(join(folder, `.socket-${process.pid}`)), "listening");
+    return true;
+  } catch {
+    // PostgreSQL would refuse to start. Whatever the reason is, it is reached over TCP then.
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
+/** Port, size and socket of a server; all other settings have one good value for a local database. */
+type ServerOptions = {
+  port: number;
+  maxConnections: number;
+  hasSocket: boolean;
+  settings: Readonly<Record<string, string>>;
+};
 
 /**
  * Small but durable: fsync and full_page_writes stay on. There are no replicas, so WAL is minimal; parallel workers,
@@ -86,13 +108,9 @@ const DEFAULT_SETTINGS = {
   log_min_error_statement: "panic",
 } as const;
 
-/**
- * Settings that this package relies on and that cannot be overridden: loopback, a socket in the folder of the cluster,
- * which only its owner may enter, and a log that can be parsed.
- */
+/** Settings that this package relies on and that cannot be overridden: loopback, and a log that can be parsed. */
 const FIXED_SETTINGS = {
   listen_addresses: "127.0.0.1",
-  unix_socket_directories: process.platform === "win32" ? "" : ".",
   logging_collector: "off",
   log_destination: "stderr",
   log_line_prefix: "",
@@ -112,12 +130,17 @@ function clusterArgument(clusterDir: string): string {
  * Returns the arguments of `postgres` for a server on this cluster. Later settings override earlier ones, as in
  * Postgres itself.
  */
-export function serverArguments(clusterDir: string, { port, maxConnections, settings }: ServerOptions): string[] {
+export function serverArguments(
+  clusterDir: string,
+  { port, maxConnections, hasSocket, settings }: ServerOptions,
+): string[] {
   const merged = {
     ...DEFAULT_SETTINGS,
     max_connections: String(maxConnections),
     ...settings,
     ...FIXED_SETTINGS,
+    // The folder of the cluster, which only its owner may enter.
+    unix_socket_directories: hasSocket ? "." : "",
     port: String(port),
   };
   return [

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { errorCode } from "@svc/primitives";
 import { Client } from "pg";
-import { singleUserArguments } from "./cluster.ts";
+import { canHaveSocket, singleUserArguments } from "./cluster.ts";
 import { findBinaries } from "./find-binaries.ts";
 import { findRunningPostgres } from "./postmaster-file.ts";
 import { choosePostgresAccount, identifyProcess, runTool } from "./run-tool.ts";
@@ -191,6 +191,17 @@ describe("a first start", () => {
     expect(await query(postgres.maintenanceUrl.replace("/postgres?", "/another?"), "SELECT 1 AS one")).toEqual([
       { one: 1 },
     ]);
+    await postgres.stop();
+  });
+
+  test("has no socket where the file system or the length of the path allows none", async () => {
+    expect(await canHaveSocket(dataDir)).toBe(false);
+    expect(await canHaveSocket(parent)).toBe(true);
+    expect(await readdir(parent)).toEqual([]);
+    dataDir = join(parent, "x".repeat(100));
+    const postgres = await start();
+    expect(postgres.url).toMatch(/\/svc$/);
+    expect(await query(postgres.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
     await postgres.stop();
   });
 

@@ -1,6 +1,7 @@
 import { acquireDataFolder } from "./acquire-data-folder.ts";
 import type { DataFolderLock } from "./acquire-data-folder.ts";
 import {
+  canHaveSocket,
   checkClusterVersion,
   clusterDirOf,
   connectionUrl,
@@ -207,7 +208,8 @@ async function startOnFolder(
   const clusterDir = clusterDirOf(dataDir);
   const account = await choosePostgresAccount(dataDir, clusterDir);
   const binaries = await makeUsable(await findBinaries(), account, onProgress);
-  const argumentsFor = (port: number) => serverArguments(clusterDir, { port, maxConnections, settings });
+  const hasSocket = await canHaveSocket(dataDir);
+  const argumentsFor = (port: number) => serverArguments(clusterDir, { port, maxConnections, hasSocket, settings });
   const server: ServerOnFolder = { clusterDir, binaries, account, argumentsFor, log };
 
   const { found, formerPort } = await inspectFolder(dataDir, database);

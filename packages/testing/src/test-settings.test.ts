@@ -16,6 +16,11 @@ test("without settings a run uses the Postgres backend and the standalone compos
   });
 });
 
+test("a run beside another one may number its worker, so that both choose from different ports", () => {
+  expect(readTestSettings({ JEST_WORKER_ID: "1" }).worker).toBe(1);
+  expect(readTestSettings({ JEST_WORKER_ID: "1", TEST_WORKER: "4" }).worker).toBe(4);
+});
+
 test("an unknown value is refused with those that are allowed", () => {
   expect(() => readTestSettings({ TEST_QUEUE_BACKEND: "memory" })).toThrow(/TEST_QUEUE_BACKEND .* postgres, redis/);
   expect(() => readTestSettings({ TEST_COMPOSITION: "all" })).toThrow(/TEST_COMPOSITION .* standalone, separate/);

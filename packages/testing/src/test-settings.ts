@@ -32,7 +32,7 @@ export interface TestSettings {
   screenshotDir: string | undefined;
   /** URL for requesting this run's servers; set by jest's global setup. */
   runUrl: string | undefined;
-  /** Number of this process among jest's workers, from 1; 0 outside of them. */
+  /** Number of this process among the workers of all jests that run, from 1; 0 outside of them. */
   worker: number;
 }
 
@@ -41,8 +41,8 @@ export const RUN_URL_VARIABLE = "SVC_TEST_RUN_URL";
 
 /**
  * Reads the settings of this test run: `TEST_DATABASE_URL`, `TEST_POSTGRES_BIN_DIR`, `REDIS_URL`, `TEST_QUEUE_BACKEND`
- * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_SCREENSHOTS` and
- * `SVC_CHROMIUM`. The only code of the tests that reads the environment. Throws on an invalid value.
+ * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_SCREENSHOTS`,
+ * `TEST_WORKER` (default that of jest) and `SVC_CHROMIUM`. The only code of the tests that reads the environment. Throws on an invalid value.
  */
 export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSettings {
   return {
@@ -55,7 +55,7 @@ export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSett
     chromium: env["SVC_CHROMIUM"] || undefined,
     screenshotDir: env["TEST_SCREENSHOTS"] || undefined,
     runUrl: env[RUN_URL_VARIABLE] || undefined,
-    worker: Number(env["JEST_WORKER_ID"] ?? 0),
+    worker: Number(env["TEST_WORKER"] ?? env["JEST_WORKER_ID"] ?? 0),
   };
 }
 
