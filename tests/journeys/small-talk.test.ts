@@ -143,6 +143,8 @@ describe("a conversation that waits for an operator", () => {
       expect([text, asked.status, asked.texts]).toEqual([text, 202, [expect.stringMatching(/added this to your/)]]);
       const still = await reviews.untilHeld(ticketId, 3 + index);
       expect(still.draft?.text).toBe(both.draft?.text);
+      // It asks nothing, so it says nothing about the confidence of the draft.
+      expect([still.confidence, still.draft?.confidence]).toEqual([both.confidence, both.draft?.confidence]);
     }
     expect(await countGaps()).toBe(gaps);
     expect((await ask("Thanks!", chatId)).texts).toEqual([expect.stringMatching(/^You're welcome!/)]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { CUSTOMER_LIMITS, customerOf, profileOf, safeLine } from "./customer.ts";
+import { CUSTOMER_LIMITS, customerOf, profileOf, safeLine, customerChangeSchema } from "./customer.ts";
 
 describe("customerOf", () => {
   test.each([
@@ -62,4 +62,11 @@ test("whatever a sender states, its profile has bounded lines without control ch
       }
     }),
   );
+});
+
+test("a changed phone number has digits, whatever else is beside them", () => {
+  const accepts = (phone: string | null) => customerChangeSchema.safeParse({ phone }).success;
+  for (const phone of ["+49 30 1234-567", "030 1234 ext. 5", "1-800-FLOWERS", null])
+    expect([phone, accepts(phone)]).toEqual([phone, true]);
+  for (const phone of ["call me maybe", "12", ""]) expect([phone, accepts(phone)]).toEqual([phone, false]);
 });

@@ -27,8 +27,9 @@ RETURNING {{ticket_columns}};
 -- their sequence numbers, the event, and the release of the lease. Fenced: a run whose lease was lost changes nothing,
 -- nor does one whose ticket a database crash has undone. A ticket that would be done is in `failed` while one of its
 -- messages is a dead letter, so that operators find it; the index of waiting messages shows that. The confidence of a
--- ticket is that of its draft, or of its last answer if none waits. The callback process is notified of changes. Locks the chats' rows in the order of their ids, the callbacks' rows likewise, then rows that
--- belong to the holder of the lease alone.
+-- ticket is that of its draft, or of its last answer if none waits. The callback process is notified of changes. Locks
+-- the chats' rows in the order of their ids, the callbacks' rows likewise, then rows that belong to the holder of the
+-- lease alone.
 WITH run AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[],
     :state::text[], :failure::text[], :stage::text[],

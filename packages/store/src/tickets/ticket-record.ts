@@ -102,7 +102,9 @@ export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
       UNION ALL
       (SELECT r.seq, r.author, r.created_at, left(coalesce(r.text, r.filename, ''), ${READ_CHARS})
        FROM replies r WHERE r.ticket_id = t.id AND r.project_id = t.home_project_id
-         AND (r.type = 'message' AND (r.author = 'operator' OR r.author = 'agent' AND t.stage NOT IN ('review', 'failed')) OR r.author = 'operator' AND NOT EXISTS (
+         AND (r.type = 'message'
+           AND (r.author = 'operator' OR r.author = 'agent' AND t.stage NOT IN ('review', 'failed'))
+           OR r.author = 'operator' AND NOT EXISTS (
            SELECT FROM replies before
            WHERE before.ticket_id = r.ticket_id AND before.seq = r.seq - 1 AND before.author = 'operator'))
        ORDER BY r.seq DESC LIMIT 1)

@@ -29,7 +29,7 @@ function useGoToProject(): (name: string) => void {
   return (name) => void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
 }
 
-/** Adds commands for switching to other projects, and for each part of the administration that the operator may see. */
+/** Adds commands for other projects, the parts of the administration that the operator may see, and business hours. */
 export function useProjectCommands({ projects, project }: Projects): void {
   const { t } = useTexts();
   const goTo = useGoToProject();

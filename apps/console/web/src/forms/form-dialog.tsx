@@ -26,8 +26,8 @@ export function useFields<Values extends Record<string, string>>(initial: Values
 }
 
 /**
- * The error of a form as a whole, scrolled into view unless a field is marked. The element exists before it has a text, so that screen readers
- * announce it.
+ * The error of a form as a whole, scrolled into view unless a field is marked. The element exists before it has a text,
+ * so that screen readers announce it.
  */
 export function FormError({ error, isAtField = false }: { error: string | null; isAtField?: boolean }) {
   const ref = useRef<HTMLParagraphElement>(null);

@@ -50,7 +50,7 @@ const IN_BAR = 2;
 /** Changes after which tickets remain where they are, so that more can be done with them. */
 const KEEPS_SELECTION: ReadonlySet<BulkChange["kind"]> = new Set(["assign", "priority", "tag", "takeover"]);
 
-/** Applies changes to the selected tickets. Those that could not be changed stay selected. */
+/** Applies changes to the selected tickets. Those that could not be changed, or remain where they are, stay selected. */
 function useBulkChange(
   tickets: readonly TicketItem[],
   onSelect: (ids: ReadonlySet<string>) => void,
